@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const failure none = { -1, 0, false };
+enum { FAR = 3, ROUNDS };
 
 /* The situation of a row: what was on the disk, and what the unit is to do. */
 typedef struct scene {
@@ -136,7 +137,7 @@ static bool whole(mg_run *run, const after *a, const scene *s, disk_rule rule)
         return false;
     const char *wrong = rule(a->disk, s, true);
     mg_12_path(folder, file ? -1 : s->new.step, NULL);
-    int64_t names = names_in(a->disk, folder), want = file ? 2 : removal ? 0 : s->new.count;
+    int64_t names = names_in(a->disk, folder), want = file ? 2 + MG_STRANGERS : removal ? 0 : s->new.count;
     if (wrong)
         mg_fail(run, "afterwards there is %s", wrong);
     else if (names != want)
@@ -155,10 +156,11 @@ static bool cleaned(mg_run *run, const after *a, const scene *s, failure f)
     mg_12_path(folder, s->new.step, NULL);
     if (f.from || !a->failed || !strcmp(s->function, "mt_checkpoint_remove") || s->old.count)
         return true;
-    if (!strcmp(s->function, "mt_commit_file") ? names_in(a->disk, MG_RUNS) <= 2 : names_in(a->disk, folder) == 0)
+    if (!strcmp(s->function, "mt_commit_file") ? names_in(a->disk, mg_12_runs()) <= 2 + MG_STRANGERS
+                                               : names_in(a->disk, folder) == 0)
         return true;
     mg_fail(run, "call %" PRId64 " of mt_io failed, and a part of it is left in %s", f.n,
-            s->new.step < 0 ? MG_RUNS : folder);
+            s->new.step < 0 ? mg_12_runs() : folder);
     return false;
 }
 
@@ -200,7 +202,7 @@ static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
                 mg_fail(run, "call %" PRId64 " of mt_io failed; the message \"%s\" does not say why: %s", n, a.message,
                         strerror(f.error));
                 good = false;
-            } else if (good && failed && !strstr(a.message, MG_RUNS)) {
+            } else if (good && failed && !strstr(a.message, mg_12_runs())) {
                 mg_hint(run, "a message has the path and the reason: mt_fail(MT_ERR_IO, \"%%s: %%s\", folder, "
                              "strerror(errno))");
                 mg_fail(run, "call %" PRId64 " of mt_io failed; the message \"%s\" does not have the path", n,
@@ -253,12 +255,13 @@ static bool alike(const saved *a, const saved *b)
     return a->bytes[i] == b->bytes[j] && memcmp(a->data[i], b->data[j], (size_t)a->bytes[i]) == 0;
 }
 
-static scene scene_of(mt_rng *rng, const commit_case *c)
+/* In one round the step is 0, in one the path is long. */
+static scene scene_of(mt_rng *rng, const commit_case *c, int round)
 {
-    int64_t step = mg_pick(rng, 2, 900);
-    scene s = { .before = mg_12_disk(), .function = c->function };
+    int64_t step = round == 1 ? 0 : mg_pick(rng, 2, 900);
+    scene s = { .before = mg_12_disk(round == FAR), .function = c->function };
     bool file = strcmp(c->function, "mt_commit_file") == 0, removal = strcmp(c->function, "mt_checkpoint_remove") == 0;
-    s.other = mg_12_saved(rng, step - 1, 2);
+    s.other = mg_12_saved(rng, step ? step - 1 : 1, 2);
     s.new = mg_12_saved(rng, file ? -1 : step, file ? 1 : mg_pick(rng, 1, 3));
     mg_12_put(s.before, &s.other);
     if (c->again || removal) {
@@ -294,8 +297,10 @@ void mg_12_commit(mg_run *run, const void *one_case)
 {
     const commit_case *c = one_case;
     bool good = true;
-    for (int round = 0; round < 4 && good; round++) {
-        scene s = scene_of(mg_rng(run), c);
+    if (c->about == COMMIT_WHOLE && strcmp(c->function, "mt_commit_file") != 0)
+        good = mg_12_many(run, c->function);
+    for (int round = 0; round < ROUNDS && good; round++) {
+        scene s = scene_of(mg_rng(run), c, round);
         after a;
         disk_rule rule = s.new.step < 0 ? file_rule : folder_rule;
         if (c->about == COMMIT_FAILS) {

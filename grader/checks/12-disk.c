@@ -7,6 +7,13 @@
 
 #include <inttypes.h>
 
+static char runs[MG_WORDS / 2]; /* the folder of all runs */
+
+/* What others have in it. */
+static const char *const folders[] = { "best", "step-12.bak" };
+static const char *const strangers[] = { "notes.txt", "step-12x", ".step-7.4711.tmp", "best/weights.bin",
+                                         "step-12.bak/" MT_MANIFEST };
+
 /* ---- checkpoints ----------------------------------------------------------------------------------------- */
 
 void mg_12_manifest(saved *s, int64_t step)
@@ -39,7 +46,7 @@ saved mg_12_saved(mt_rng *rng, int64_t step, int64_t files)
 
 void mg_12_path(char path[MG_WORDS], int64_t step, const char *name)
 {
-    int used = snprintf(path, MG_WORDS, MG_RUNS);
+    int used = snprintf(path, MG_WORDS, "%s", runs);
     if (step >= 0)
         used += snprintf(path + used, MG_WORDS - (size_t)used, "/step-%" PRId64, step);
     if (name)
@@ -52,18 +59,54 @@ static void make_folder(mt_io *disk, const char *path, const char *parent)
     disk->fsync_dir(disk, parent);
 }
 
-mt_io *mg_12_disk(void)
+const char *mg_12_runs(void)
 {
+    return runs;
+}
+
+mt_io *mg_12_disk(bool far)
+{
+    char path[MG_WORDS];
     mt_io *disk = mt_disk_sim_new();
-    make_folder(disk, MG_RUNS, "/");
+    snprintf(runs, sizeof runs, "/runs");
+    make_folder(disk, runs, "/");
+    for (int k = 0; k < 2 && far; k++) {
+        strcpy(path, runs);
+        snprintf(runs + strlen(runs), sizeof runs - strlen(runs), "/%0*d", (300 - 5) / 2 - 1, k);
+        make_folder(disk, runs, path);
+    }
+    for (int i = 0; i < MT_COUNT(folders); i++) {
+        mg_12_path(path, -1, folders[i]);
+        make_folder(disk, path, runs);
+    }
+    for (int i = 0; i < MT_COUNT(strangers); i++) {
+        mg_12_path(path, -1, strangers[i]);
+        mt_disk_sim_put(disk, path, strangers[i], (int64_t)strlen(strangers[i]));
+    }
     return disk;
+}
+
+static bool keeps_strangers(mg_run *run, const after *a)
+{
+    for (int i = 0; i < MT_COUNT(strangers); i++) {
+        char path[MG_WORDS];
+        int64_t size;
+        mg_12_path(path, -1, strangers[i]);
+        const uint8_t *bytes = mt_disk_sim_file(a->disk, path, &size);
+        if (bytes && size == (int64_t)strlen(strangers[i]) && memcmp(bytes, strangers[i], (size_t)size) == 0)
+            continue;
+        mg_hint(run, "files that are not part of a checkpoint may belong to anybody: leave them as they are");
+        mg_fail(run, "%s, which belongs to no checkpoint, is %s", path, bytes ? "changed" : "removed");
+        return false;
+    }
+    return true;
 }
 
 void mg_12_put(mt_io *disk, const saved *s)
 {
     char path[MG_WORDS];
     mg_12_path(path, s->step, NULL);
-    make_folder(disk, path, MG_RUNS);
+    make_folder(disk, path, runs);
     for (int64_t i = 0; i < s->count; i++) {
         mg_12_path(path, s->step, s->name[i]);
         mt_disk_sim_put(disk, path, s->data[i], s->bytes[i]);
@@ -88,32 +131,42 @@ int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk)
     return bytes;
 }
 
+/* Bytes for the changes that a call makes. */
+static int64_t room_for(const mt_io *before)
+{
+    return mt_disk_sim_ops(before) < MG_DISK_FEW ? MG_DISK_BYTES : MG_DISK_MOST;
+}
+
 void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure f)
 {
-    static uint8_t packed[MG_DISK_BYTES];
+    static uint8_t packed[MG_DISK_MOST];
     int64_t bytes = mg_12_packed(packed, sizeof packed, before);
     mg_begin(run, function);
     mg_out(run, "result", MT_I64, MT_SHAPE(5));
-    mg_out(run, "changes", MT_U8, MT_SHAPE(MG_DISK_BYTES));
+    mg_out(run, "changes", MT_U8, MT_SHAPE(room_for(before)));
     mg_out(run, "message", MT_U8, MT_SHAPE(MG_WORDS));
     memcpy(mg_in(run, "disk", MT_U8, MT_SHAPE(bytes)), packed, (size_t)bytes);
     mg_i64(run, "fails", f.n);
     mg_i64(run, "errno", f.error);
     mg_i64(run, "all after it", f.from);
+    memcpy(mg_in(run, "folder", MT_U8, MT_SHAPE((int64_t)sizeof runs)), runs, sizeof runs);
 }
 
 bool mg_12_end(mg_run *run, after *a, const mt_io *before)
 {
-    static uint8_t packed[MG_DISK_BYTES];
+    static uint8_t packed[MG_DISK_MOST];
     if (!mg_call(run))
         return false;
     const int64_t *result = mg_result(run, "result");
     *a = (after){ mt_disk_sim_new(), mt_disk_sim_ops(before), result[0], result[1] != 0, result[3], result[4], "" };
     snprintf(a->message, MG_WORDS, "%.*s", MG_WORDS - 1, (const char *)mg_result(run, "message"));
     mg_disk_unpack(a->disk, packed, mg_12_packed(packed, sizeof packed, before));
-    if (result[2] >= 0 && result[2] <= MG_DISK_BYTES && mg_disk_unpack(a->disk, mg_result(run, "changes"), result[2]))
+    bool known = result[2] >= 0 && result[2] <= room_for(before) &&
+                 mg_disk_unpack(a->disk, mg_result(run, "changes"), result[2]);
+    if (!known)
+        mg_fail(run, "the disk was changed too often, or by other calls than those of mt_io");
+    if (known && keeps_strangers(run, a))
         return true;
-    mg_fail(run, "the disk was changed too often, or by other calls than those of mt_io");
     mt_disk_sim_free(a->disk);
     return false;
 }

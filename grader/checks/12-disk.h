@@ -5,8 +5,7 @@
 #include "ckpt/commit.h"
 #include "testing/disk_sim.h"
 
-#define MG_RUNS "/runs"
-enum { MG_SAVED_FILES = 6, MG_SAVED_BYTES = 9000, MG_WORDS = 512 };
+enum { MG_SAVED_FILES = 6, MG_SAVED_BYTES = 9000, MG_WORDS = 1024 };
 
 /* What a checkpoint consists of; the last file is the manifest (worker/calls_12_manifest.c has its format). */
 typedef struct saved {
@@ -21,14 +20,21 @@ saved mg_12_saved(mt_rng *rng, int64_t step, int64_t files);
 void mg_12_manifest(saved *s, int64_t step); /* make the manifest again, with this step in it */
 uint32_t mg_12_crc_of(uint32_t crc, const uint8_t *data, int64_t bytes);
 
-mt_io *mg_12_disk(void);                     /* with an empty folder MG_RUNS */
+/* mg_12_disk -- a disk with a folder of runs, in which another user has MG_STRANGERS files and folders; far: its path
+ * has 300 bytes. All that follows is about this disk. mg_12_runs -- that path. */
+enum { MG_STRANGERS = 5 };
+mt_io *mg_12_disk(bool far);
+const char *mg_12_runs(void);
 void mg_12_put(mt_io *disk, const saved *s); /* as if another program had written it */
 void mg_12_path(char path[MG_WORDS], int64_t step,
-                const char *name); /* name NULL: of the folder; step < 0: in MG_RUNS */
+                const char *name); /* name NULL: of the folder; step < 0: in that of all runs */
 bool mg_12_has(mt_io *disk, const saved *s, int64_t i, int64_t step); /* the i-th file of s, in that step's folder */
 
 /* mg_12_packed -- all of a disk as the worker takes it; the bytes used. */
 int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
+
+/* mg_12_many -- a save, check or removal (by the function's name) of a checkpoint with 1,000 files. */
+bool mg_12_many(mg_run *run, const char *function);
 
 /* What the unit did, seen from here. */
 typedef struct after {
@@ -47,7 +53,7 @@ typedef struct failure {
 } failure;
 
 /* mg_12_begin -- what every call on a disk begins with; then the arguments of its own, then mg_12_end: makes the call,
- * and replays what the unit did. False: the run has its verdict. */
+ * and replays what the unit did. False: the run has its verdict, also because a stranger's file was changed. */
 void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure f);
 bool mg_12_end(mg_run *run, after *a, const mt_io *before);
 

@@ -7,7 +7,7 @@
 
 #include "core/dtype.h"
 
-enum { ITEMS = 700 /* more than a byte counts, and than a model of 124M parameters has */, FEW = 40 };
+enum { ITEMS = 5003 /* more than a model with its optimizer has */, FEW = 40 };
 
 typedef struct list {
     int64_t elements[ITEMS], dtype[ITEMS], n, limit; /* elements -1: no tensor, but an integer, a real or a text */

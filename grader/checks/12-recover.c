@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const failure none = { -1, 0, false };
-enum { READ = 2048 };
+enum { READ = 8192 };
 
 static void replace(mt_io *disk, const saved *s, int64_t i, const void *bytes, int64_t size)
 {
@@ -160,8 +160,9 @@ static bool check_round(mg_run *run, check_about about, int round)
 {
     char path[MG_WORDS];
     bool is_empty = about == CHECK_VALID && round == 7; /* a manifest of no files */
-    saved s = mg_12_saved(mg_rng(run), mg_pick(mg_rng(run), about == CHECK_STEP ? 9 : 0, 3000), is_empty ? 0 : 4);
-    mt_io *disk = mg_12_disk();
+    int64_t step = round == 3 ? 0 : mg_pick(mg_rng(run), about == CHECK_STEP ? 9 : 0, 3000);
+    saved s = mg_12_saved(mg_rng(run), step, is_empty ? 0 : 4);
+    mt_io *disk = mg_12_disk(round == 6);
     int64_t i = is_empty ? 0 : choose_file(mg_rng(run), &s, about, round), size = s.bytes[i];
     const int64_t away[] = { mg_pick(mg_rng(run), 1, 9), -mg_pick(mg_rng(run), 1, 9), (int64_t)1 << 32 };
     mg_12_manifest(&s, s.step + (about == CHECK_STEP ? away[round % 3] : 0));
@@ -203,7 +204,7 @@ static bool check_round(mg_run *run, check_about about, int round)
 static void check_bits(mg_run *run)
 {
     saved s = mg_12_saved(mg_rng(run), mg_pick(mg_rng(run), 0, 3000), 3);
-    mt_io *disk = mg_12_disk();
+    mt_io *disk = mg_12_disk(false);
     int64_t n = 0, k = 0;
     static uint8_t packed[1 << 16];
     mg_12_put(disk, &s);
@@ -248,6 +249,8 @@ void mg_12_check(mg_run *run, const void *one_case)
     for (int round = 0; about != CHECK_BITS && round < 8; round++)
         if (!check_round(run, about, round))
             return;
+    if (about == CHECK_VALID)
+        mg_12_many(run, "mt_checkpoint_check");
 }
 
 /* ---- several --------------------------------------------------------------------------------------------- */
@@ -257,15 +260,16 @@ enum { SEVERAL = 5, MG_NO_STEP = -7 /* what the worker has in its place */ };
 typedef struct several {
     saved s[SEVERAL]; /* newest first */
     int64_t count, damaged;
+    bool far, to_zero; /* the path is long; the oldest is of step 0 */
 } several;
 
 /* The disk with them, written in another order. */
 static mt_io *several_on_disk(mt_rng *rng, several *w)
 {
     static const check_about kinds[] = { CHECK_BITS, CHECK_SIZE, CHECK_GONE };
-    mt_io *disk = mg_12_disk();
-    int64_t step = mg_pick(rng, 95, 3000);
-    for (int64_t i = 0; i < w->count; i++, step -= mg_pick(rng, 1, 8)) {
+    mt_io *disk = mg_12_disk(w->far);
+    int64_t step = w->to_zero ? 3 * (w->count - 1) : mg_pick(rng, 95, 3000);
+    for (int64_t i = 0; i < w->count; i++, step -= w->to_zero ? 3 : mg_pick(rng, 1, 8)) {
         saved *s = &w->s[i];
         *s = mg_12_saved(rng, step, 2);
         snprintf(s->name[0], MT_PART_NAME, "part-%0*d", MT_PART_NAME - 6, 1); /* as long as it may be */
@@ -356,7 +360,7 @@ void mg_12_recover(mg_run *run, const void *one_case)
     recover_about about = ((const recover_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
     for (int round = 0; round < 8; round++) {
-        several w = { .count = about == RECOVER_EMPTY ? 0 : mg_pick(rng, 2, SEVERAL) };
+        several w = { .count = about == RECOVER_EMPTY ? 0 : mg_pick(rng, 2, SEVERAL), .far = round == 5 };
         w.damaged = about == RECOVER_NEWEST || about == RECOVER_EMPTY ? 0
                     : about == RECOVER_NONE                           ? w.count
                                                                       : mg_pick(rng, 1, w.count - 1);
@@ -366,6 +370,9 @@ void mg_12_recover(mg_run *run, const void *one_case)
             w.damaged = w.count;
         if (about == RECOVER_READS)
             w.damaged--;
+        w.to_zero = round == 0 && about != RECOVER_EMPTY;
+        if (about == RECOVER_NEWEST && w.to_zero)
+            w.count = 1;
         if (!recover_round(run, about, &w))
             return;
     }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STEPS = 12, SEVERAL = 6, READ = 4096 };
+enum { STEPS = 12, SEVERAL = 6, READ = 16384 };
 
 typedef struct rule {
     int64_t last, every, best;
@@ -103,10 +103,10 @@ static bool has_folder(mt_io *disk, int64_t step)
 }
 
 /* Which are valid depends on the row. At least one is kept, and at least two are not. The newest valid one stays.
- * to_zero: the oldest is of step 0, which is the only valid one, if any is. */
-static scene scene_of(mt_rng *rng, prune_about about, bool to_zero)
+ * to_zero: the oldest is of step 0, which is the only valid one, if any is; far: the path is long. */
+static scene scene_of(mt_rng *rng, prune_about about, bool to_zero, bool far)
 {
-    scene s = { .before = mg_12_disk(), .count = mg_pick(rng, 4, SEVERAL), .r = { mg_pick(rng, 1, 2), 0, -1 } };
+    scene s = { .before = mg_12_disk(far), .count = mg_pick(rng, 4, SEVERAL), .r = { mg_pick(rng, 1, 2), 0, -1 } };
     int64_t step = to_zero ? 3 * (s.count - 1) : mg_pick(rng, 100, 900), valid = 0;
     for (int64_t i = 0; i < s.count; i++, step -= to_zero ? 3 : mg_pick(rng, 1, 9)) {
         s.s[i] = mg_12_saved(rng, step, 2);
@@ -221,7 +221,8 @@ void mg_12_prune(mg_run *run, const void *one_case)
     prune_about about = ((const prune_case *)one_case)->about;
     bool good = true;
     for (int round = 0; round < 8 && good; round++) {
-        scene s = scene_of(mg_rng(run), about, round == 0 && (about == PRUNE_SPARED || about == PRUNE_DAMAGED));
+        scene s =
+            scene_of(mg_rng(run), about, round == 0 && (about == PRUNE_SPARED || about == PRUNE_DAMAGED), round == 4);
         after a;
         if ((good = prune(run, &a, &s))) {
             good = judge_kept(run, &a, &s) && judge_reads(run, &s, about == PRUNE_VALID) &&

@@ -4,13 +4,12 @@
 #include "worker/calls_12.h"
 #include "worker/disk_ops.h"
 
-#define RUNS "/runs"
-
 /* ---- begin and end: every call begins with
  * result {status, whether a call failed, bytes of trace, maps left open, manifests not freed} [5], trace [],
- * message []; disk []; fail n, error, from */
+ * message []; disk []; fail n, error, from; the folder of all runs */
 
-enum { RESULT, TRACE, MESSAGE, DISK, FAIL, ERROR, FROM, MORE };
+enum { RESULT, TRACE, MESSAGE, DISK, FAIL, ERROR, FROM, ALL_RUNS, MORE };
+#define RUNS (const char *)v[ALL_RUNS].u8
 
 static int64_t before; /* changes of the disk as it was sent */
 
@@ -131,10 +130,11 @@ void mg_call_check(const mg_value *v) /* ...; read []; step */
  * status [n]; disk [], paths [files,64], of each call a file, and a bit (>= 0), or -1 - bytes; step */
 void mg_call_damage(const mg_value *v)
 {
+    static const char runs[] = "/runs";
     mt_io *disk = mt_disk_sim_new();
     MT_CHECK(mg_disk_unpack(disk, v[1].u8, v[1].count), "the checker's disk cannot be read");
     mt_io_use(disk);
-    mt_checkpoint_check(RUNS, N(5)); /* valid so far, which must not be remembered */
+    mt_checkpoint_check(runs, N(5)); /* valid so far, which must not be remembered */
     for (int64_t i = 0, size; i < v[0].count; i++) {
         const char *path = (const char *)v[2].u8 + v[3].i64s[i] * MT_PART_NAME;
         uint8_t *bytes = mt_disk_sim_file(disk, path, &size), *copy = mg_disk_taken(bytes, size);
@@ -143,7 +143,7 @@ void mg_call_damage(const mg_value *v)
             bytes[what / 8] ^= (uint8_t)(1 << what % 8);
         else
             mt_disk_sim_put(disk, path, copy, -1 - what);
-        v[0].i64s[i] = mt_checkpoint_check(RUNS, N(5));
+        v[0].i64s[i] = mt_checkpoint_check(runs, N(5));
         mt_disk_sim_put(disk, path, copy, had);
         free(copy);
     }

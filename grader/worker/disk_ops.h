@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MG_DISK_BYTES = 1 << 16 /* of all changes of a row */, MG_DISK_HEAD = 6 };
+enum {
+    MG_DISK_HEAD = 6,
+    MG_DISK_BYTES = 1 << 16, /* of all changes of a call */
+    MG_DISK_MOST = 1 << 20,  /* of one on a disk with at least so many changes: */
+    MG_DISK_FEW = 1000,
+};
 
 /* mg_disk_pack -- changes `from` and later of a disk; the bytes used, or -1 when there are more than `room`. */
 static inline int64_t mg_disk_pack(uint8_t *out, int64_t room, const mt_io *disk, int64_t from)
