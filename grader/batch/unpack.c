@@ -1,6 +1,7 @@
 /* unpack.c -- where in a submission the units are. Archives are opened by submission.c, in a child without rights. */
 #include "layout.h"
 #include "sandbox/scratch.h"
+#include "build/place.h"
 #include "build/submission.h"
 #include "text.h"
 
@@ -34,24 +35,14 @@ static void ignore(unpacking *u, const char *name, const char *why)
     snprintf(u->ignored + used, u->size - used, "%s%s (%s)", used ? ", " : "", clean, why);
 }
 
-static bool is_archive(const char *name)
-{
-    static const char *const endings[] = { ".zip", ".tgz", ".txz", ".tbz2", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar" };
-    size_t n = strlen(name);
-    for (int i = 0; i < MT_COUNT(endings); i++)
-        if (n > strlen(endings[i]) && strcasecmp(name + n - strlen(endings[i]), endings[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The unit of a file's name; Canvas calls the second version of loops.c loops-1.c. -1: none. */
 static int unit_of(const mg_labinfo *info, const char *name)
 {
     for (int i = 0; i < info->units; i++) {
         size_t stem = strcspn(info->unit[i], "."), more = 0;
-        if (strncmp(name, info->unit[i], stem) == 0 && name[stem] == '-' && isdigit((unsigned char)name[stem + 1]))
+        if (strncasecmp(name, info->unit[i], stem) == 0 && name[stem] == '-' && isdigit((unsigned char)name[stem + 1]))
             more = 1 + strspn(name + stem + 1, "0123456789");
-        if (strncmp(name, info->unit[i], stem) == 0 && strcmp(name + stem + more, info->unit[i] + stem) == 0)
+        if (strncasecmp(name, info->unit[i], stem) == 0 && strcasecmp(name + stem + more, info->unit[i] + stem) == 0)
             return i;
     }
     return -1;
@@ -89,7 +80,7 @@ static mode_t kind_of(const char *folder, const char *name)
 static bool exact_unit(const mg_labinfo *info, const char *name)
 {
     int unit = unit_of(info, name);
-    return unit >= 0 && strcmp(info->unit[unit], name) == 0;
+    return unit >= 0 && strcasecmp(info->unit[unit], name) == 0;
 }
 
 static mt_status look(content *c, const char *folder, const mg_labinfo *info)
@@ -102,11 +93,11 @@ static mt_status look(content *c, const char *folder, const mg_labinfo *info)
     if (!list)
         return mt_fail(MT_ERR_FORMAT, "the folder cannot be read: %s", strerror(errno));
     for (struct dirent *e; (e = readdir(list));) {
-        if (e->d_name[0] == '.' || strcmp(e->d_name, "__MACOSX") == 0)
+        if (mg_place_is_litter(e->d_name))
             continue;
         mode_t kind = kind_of(folder, e->d_name);
         c->units = c->units || exact_unit(info, e->d_name);
-        if (kind == S_IFREG && is_archive(e->d_name)) {
+        if (kind == S_IFREG && mg_place_is_archive(e->d_name)) {
             size_t used = strlen(c->named);
             if (used + strlen(e->d_name) + 3 < sizeof c->named)
                 sprintf(c->named + used, "%s%s", used ? ", " : "", e->d_name);
@@ -149,8 +140,8 @@ static mt_status take_loose(unpacking *u, const char *path, const char *name, in
     mg_path(to, "%s/%s", u->to, u->info->unit[unit]);
     if (n < 0)
         ignore(u, name, strerror(errno));
-    else if (n > MG_UNIT_BYTES)
-        ignore(u, name, "too large");
+    else if (n > MG_UNIT_BYTES || mg_place_no_text(text, n))
+        ignore(u, name, n > MG_UNIT_BYTES ? "too large" : mg_place_no_text(text, n));
     else
         status = mg_write_file(to, text, (size_t)n);
     if (fd >= 0)
@@ -169,7 +160,7 @@ static mt_status take_piece(unpacking *u, const mg_class *class, const mg_piece 
         return take_folder(u, path, 0);
     if (kind == S_IFREG && unit >= 0)
         return take_loose(u, path, piece->name, unit);
-    if (kind == S_IFREG && (is_archive(piece->name) || !strchr(piece->name, '.')))
+    if (kind == S_IFREG && (mg_place_is_archive(piece->name) || !strchr(piece->name, '.')))
         return collect(u, path);
     ignore(u, piece->name,
            kind == S_IFLNK   ? "a symbolic link"

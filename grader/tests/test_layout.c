@@ -206,6 +206,17 @@ Test(layout, gradescope)
     expect_refused("submission_6", "its folder is missing");
 }
 
+Test(layout, units_below_several_folders)
+{
+    put("deep/docs/notes.txt", "x");
+    put("deep/submission/src/loops.c", "a");
+    put("deep/submission/src/MATMUL.C", "b");
+    put("mac/__MACOSX/hw/._loops.c", "x");
+    put("mac/hw/loops.c", "c");
+    expect_units("deep", "a", "b");
+    expect_units("mac", "c", "");
+}
+
 Test(layout, what_cannot_be_used_says_why)
 {
     char path[PATH_MAX];

@@ -51,8 +51,18 @@ static void expect_taken(const char *name, const char *text)
     cr_expect(lstat(path, &st) == 0 && S_ISREG(st.st_mode));
 }
 
+static void clear(void)
+{
+    char path[PATH_MAX];
+    for (int i = 0; i < info.units; i++) {
+        mg_path(path, "%s/%s", to, info.unit[i]);
+        unlink(path);
+    }
+}
+
 static mt_status collect(const char *where)
 {
+    clear();
     return mg_submission_collect(to, where, &info, ignored, sizeof ignored);
 }
 
@@ -277,8 +287,9 @@ Test(submission, a_bomb_and_rubbish_are_refused_quickly)
     const entry bomb[] = { { "matmul.c", zeros, AE_IFREG, NULL }, { "pack.c", "two", AE_IFREG, NULL } };
     pack("bomb.tar.gz", false, bomb, MT_COUNT(bomb));
     free(zeros);
-    cr_expect_neq(collect(from), MT_OK);
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
     cr_expect(strstr(ignored, "matmul.c (too large)"), "%s", ignored);
+    expect_taken("pack.c", "two");
     snprintf(command, sizeof command, "head -c 5000 %s > %s/cut.tar.gz; head -c 9000 /dev/urandom > %s/noise", from,
              scratch.path, scratch.path);
     cr_assert_eq(system(command), 0);
@@ -287,4 +298,90 @@ Test(submission, a_bomb_and_rubbish_are_refused_quickly)
     mg_path(from, "%s/noise", scratch.path);
     cr_expect_neq(collect(from), MT_OK);
     cr_expect(strstr(mt_last_error(), "not a tar or zip archive"), "%s", mt_last_error());
+}
+
+/* ---- usual forms -------------------------------------------------------------------------------------- */
+
+/* Paths in a submission: '1' marks the file that is matmul.c, '2' the one that is pack.c, 'x' any other. */
+static const char *const forms[][5] = {
+    { "1submission/src/matmul.c", "2submission/src/pack.c" },
+    { "1a/b/c/d/matmul.c", "2e/f/pack.c" },
+    { "1Matmul.C", "2PACK.c" },
+    { "1hw\\src\\matmul.c", "2hw\\src\\pack.c" },
+    { "1LABS/01-Matmul/matmul.c", "2LABS/01-Matmul/pack.c", "xold/matmul.c", "xpack.c" },
+    { "xold/a/matmul.c", "1matmul.c", "2src/pack.c", "xsrc/old/pack.c" },
+    { "xMATMUL.C", "1matmul.c", "2pack.c" },
+    { "1hw/matmul.c", "2hw/pack.c", "x__MACOSX/hw/._matmul.c", "x__MACOSX/hw/matmul.c", "xhw/.matmul.c" },
+};
+
+static void expect_form(int form, const char *how)
+{
+    cr_assert_eq(collect(from), MT_OK, "%s %d: %s", how, form, mt_last_error());
+    expect_taken("matmul.c", "1");
+    expect_taken("pack.c", "2");
+}
+
+Test(submission, units_may_lie_anywhere)
+{
+    for (int f = 0; f < MT_COUNT(forms); f++) {
+        entry list[5];
+        char text[5][2], path[PATH_MAX];
+        int count = 0;
+        for (; count < 5 && forms[f][count]; count++) {
+            snprintf(text[count], 2, "%s", forms[f][count]);
+            list[count] = (entry){ forms[f][count] + 1, text[count], AE_IFREG, NULL };
+        }
+        for (int zip = 0; zip < 2; zip++) {
+            pack(zip ? "s.zip" : "s.tar.gz", zip, list, count);
+            expect_form(f, zip ? "zip" : "tar");
+        }
+        mg_path(from, "%s/folder%d", scratch.path, f);
+        for (int i = 0; i < count; i++) {
+            mg_path(path, "%s/%s", from, list[i].path);
+            *strrchr(path, '/') = 0;
+            cr_assert_eq(mg_folder(path, false), MT_OK);
+            put(list[i].path, text[i]);
+        }
+        expect_form(f, "folder");
+    }
+}
+
+Test(submission, an_archive_in_an_archive)
+{
+    char text[4096];
+    pack("inner.zip", true, honest, MT_COUNT(honest));
+    FILE *file = fopen(from, "r");
+    size_t size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    cr_assert(size > 0 && size < sizeof text);
+    for (int deep = 1; deep < 3; deep++) { /* one in one is taken; a third is named */
+        char command[4 * PATH_MAX], inner[64];
+        snprintf(inner, sizeof inner, deep == 1 ? "inner.zip" : "outer1.tar.gz");
+        snprintf(command, sizeof command, "cd '%s' && mkdir -p hw && cp %s hw && tar czf outer%d.tar.gz hw && rm -r hw",
+                 scratch.path, inner, deep);
+        cr_assert_eq(system(command), 0);
+        mg_path(from, "%s/outer%d.tar.gz", scratch.path, deep);
+        if (deep == 2) {
+            cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+            cr_expect(strstr(mt_last_error(), "inner.zip (an archive in an archive in an archive)"), "%s",
+                      mt_last_error());
+        } else {
+            cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+            expect_taken("matmul.c", "one");
+            expect_taken("pack.c", "two");
+        }
+    }
+}
+
+Test(submission, a_text_in_utf_16_is_said)
+{
+    static const char little[] = "\xff\xfei\0n\0t\0", bare[] = "i\0n\0t\0 \0";
+    char path[PATH_MAX];
+    mg_path(path, "%s/matmul.c", from);
+    cr_assert_eq(mg_write_file(path, little, sizeof little), MT_OK);
+    mg_path(path, "%s/pack.c", from);
+    cr_assert_eq(mg_write_file(path, bare, sizeof bare), MT_OK);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    cr_expect(strstr(mt_last_error(), "matmul.c (UTF-16 text: save it as UTF-8), pack.c (UTF-16"), "%s",
+              mt_last_error());
 }

@@ -2,7 +2,7 @@
 # hopes   the grader makes room for all of it, or writes it
 # stopped by units of more than 1 MiB are not taken, whatever the archive says about holes
 # earns   0
-# verdict REFUSED
+# verdict FAIL
 # words   linear.c (too large)
 truncate -s 1T linear.c
 tar --sparse -cf sparse.tar linear.c softmax.c
