@@ -63,7 +63,7 @@ done
 check 'checkpoints of the same bits' diff -r "$dir/run/step-174" "$dir/one-run/step-174"
 (cd "$dir" && exec "$bin/train_mnist" --data "$dir/digits" --out "$dir/broken" --epochs 3 --quiet --save-every 5 --async-save --threads 1) >"$dir/out" 2>"$dir/log" &
 child=$!
-until [ "$(cat "$dir/broken/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.01; done
+await $child '[ "$(cat "$dir/broken/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ]'
 kill -9 $child
 wait $child 2>/dev/null
 check 'run.json of a run that was killed' grep -q '"status":.*"running"' "$dir/broken/run.json"

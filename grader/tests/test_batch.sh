@@ -26,7 +26,7 @@ head -c 999 /dev/urandom >"$class/noise.zip"
 
 all --jobs 1 &
 driver=$!
-for ((i = 0; i < 300; i++)); do [ "$(book 'SELECT count(*) > 1 FROM grading')" != 1 ] || break; sleep 0.1; done
+await $driver '[ "$(book "SELECT count(*) > 1 FROM grading")" = 1 ]'
 { pkill -KILL -P $driver && wait $driver; } 2>/dev/null # the program below the shell's function
 sleep 1
 check "no grader outlives the batch" is "$(pgrep -fc "submission $out")" 0
@@ -34,7 +34,7 @@ before=$(book 'SELECT count(*) FROM grading')
 check "what was graded is in the book" [ "$before" -ge 2 ]
 all --room 99999999 &
 pause=$!
-for ((i = 0; i < 100; i++)); do ! says "MiB free" || break; sleep 0.1; done
+await $pause 'says "MiB free"'
 pkill -TERM -P $pause && wait $pause
 check "a full disk is a pause, with words" says "goes on by itself when there is room"
 check "an interrupted batch is not finished" says "the same command goes on"
@@ -53,10 +53,7 @@ mkdir "$dir/endless" && cp solutions/00-tensors/*.c "$dir/endless"
 sed -i '0,/^{$/s//{\n    for (volatile int i = 0; i < 1;)\n        ;/' "$dir/endless/view.c"
 "$build/bin/grade" --lab 00 --units "$dir/endless" >"$log" 2>&1 &
 grader=$!
-for ((i = 0; i < 300; i++)); do
-    ! ps --ppid $grader -o args= | grep out/worker >/dev/null || break
-    sleep 0.05
-done
+await $grader 'ps --ppid $grader -o args= | grep out/worker >/dev/null'
 sleep 0.2 && kill -TERM $grader && wait $grader
 check "an interrupted grade is none" is $? 130
 
@@ -121,7 +118,7 @@ all && check "only the changed one is graded again" is "$(book 'SELECT count(*) 
 all --regrade noise && check "or the named one; all gradings are kept" is "$(book 'SELECT count(*) FROM grading')" $((before + 2))
 
 /usr/bin/python3 -c 'import sqlite3, sys, time; b = sqlite3.connect(sys.argv[1]); b.execute("BEGIN EXCLUSIVE"); print(flush=True); time.sleep(4)' "$out/gradebook.sqlite" >"$dir/locked" &
-until [ -s "$dir/locked" ]; do sleep 0.1; done
+await $! '[ -s "$dir/locked" ]' || true
 all --regrade empty
 check "it waits for a locked gradebook" is "$? $(book 'SELECT count(*) FROM grading')" "0 $((before + 3))"
 check "with words" says "is locked by another program"

@@ -55,6 +55,9 @@ $unsure" "10/18 INCONCLUSIVE=1"; done
 expect "never quiet: not measured" 0 5 "01 solution                  not measured: 01.6  parallel: speed"
 says 5 "$missed" "0/8 FAIL=1"
 expect "too slow at last" 1 5 "labs: 2 passed, 1 failed"
+says 2 "$missed" "0/8 FAIL=1"
+says 3 "$missed" "0/8 FAIL=1"
+expect "too slow twice" 1 3 "labs: 2 passed, 1 failed"
 says 1 "$good
  01.5  packed: speed             FAIL            0/8   1.06x of the tiled kernel (bar 1.20 .. 1.60)  9 rounds, spread 32 %
 $slow" "10/18 FAIL=1"
@@ -69,7 +72,8 @@ says 1 "$good
 expect "a wrong value in such a row" 1 1 "labs: 2 passed, 1 failed"
 for n in 1 2 3 4 5; do says $n "$good
 $crash" "10/18 CRASH=1"; done
-expect "a crash that comes again" 1 5 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
+expect "a crash that comes again" 1 2 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
+expect "what was graded again is named" 1 2 "again: 01, step 01.6: 01.6  parallel: speed|CRASH"
 says 2 "$good
 $fast" 18/18
 expect "a crash that does not" 0 2 "parallel_cpu(c, a, b, M=1)   seed 5eed02"

@@ -48,7 +48,7 @@ done
 echo INCONCLUSIVE >verdict
 expect "what escaped is said again at the end" 1 "failed: 02-backprop/sign: INCONCLUSIVE  02.6" "$mutants" "$build"
 sed -i 's|^\[ "$verdict" != NONE|printf FAIL >"$ROOT/verdict"; &|' grade
-expect "inconclusive once" 0 "caught  02-backprop/sign " "$mutants" "$build"
+expect "inconclusive once, which is named" 0 "again: 02-backprop/sign: INCONCLUSIVE" "$mutants" "$build"
 sed -i 's|^printf FAIL >"$ROOT/verdict"; ||' grade
 echo ERROR >verdict
 expect "where to look" 1 "$patch:1: not caught; the grade is in build/mutants/02-backprop/sign/report" "$mutants" "$build"

@@ -27,6 +27,10 @@ check "no sum, no success" try 1 'alone | one | echo oh; false'
 check "fails beside others" try 0 "beside | once | [ -e $dir/once ] || { touch $dir/once; echo '1 passed, 2 failed'; exit 1; }; echo '3 passed, 0 failed'"
 check "which is said" says "once: 2 failed: it runs again at the end"
 check "and counted once" grep -qx "3 passed, 0 failed" log
+check "and named at the end" grep -qx "  once: 2 failed: 1 passed, 2 failed" log
+check "with the number of such things" grep -qx "run again: 1" log
+check "a stage that has repeated its parts does not run again" try 1 "beside | parts | [ ! -e $dir/parts ] && touch $dir/parts; echo 'again: cat: no mouse'; echo '1 passed, 1 failed'; exit 1"
+check "its parts are named" grep -qx "  parts: cat: no mouse" log
 LIMIT=0.2 check "too long" try 1 'alone | one | sleep 20'
 check "why" says "one: failed: it was ended, status 124"
 
@@ -35,16 +39,27 @@ meet() { echo "beside | $1 | touch $dir/$1; until [ -e $dir/$2 ]; do sleep 0.05;
 check "two at once" env LIMIT=20 bash -c "$(declare -f try); test=$test; try 0 '$(meet first second)' '$(meet second first)' \
     'alone | third | [ -e $dir/second ] && touch $dir/third'"
 
-printf '%s\n' "beside | long | sleep 4321.5 & sleep 4321.5" "beside | other | set -m; sleep 4321.5 & wait" >table
+nap="sleep 4321.$$" # no other process on this machine is called so
+printf '%s\n' "beside | long | $nap & $nap" "beside | other | set -m; $nap & wait" >table
 "$test" table >log 2>&1 &
-for _ in {1..400}; do
-    [ "$(pgrep -fcx 'sleep 4321.5')" -ne 3 ] || break
-    sleep 0.05
-done
+# shellcheck disable=SC2016
+await $! '[ "$(pgrep -fcx "$nap")" -eq 3 ]' || true
 kill $!
 wait $! && rc=0 || rc=$?
 check "stopped" [ $rc -eq 130 ]
-check "nothing outlives it" bash -c "! pgrep -fx 'sleep 4321.5'"
+check "nothing outlives it" bash -c "! pgrep -fx '$nap'"
+
+# await, of check.bash: for as long as the process that would make the condition true is there, and not for ever.
+awaits() { (await "$@" >/dev/null); }
+sleep 60 &
+alive=$!
+check "what holds is not waited for" awaits $alive true
+LIMIT=1 check "nor for ever" eval '! awaits $alive false'
+(sleep 0.3 && touch "$dir/late") &
+check "what comes to hold is seen" awaits $! '[ -e "$dir/late" ]'
+(sleep 0.1) &
+LIMIT=60 check "nor for a process that has ended" eval '! awaits $! false && [ $SECONDS -lt 60 ]'
+kill $alive
 
 # .ci/shell-tests: a script that fails runs again, once.
 script() { printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"; }
@@ -53,7 +68,7 @@ script good 'echo "good: 2 passed, 0 failed"'
 script once "[ -e $dir/seen ] || { touch $dir/seen; echo 'FAIL once'; echo 'once: 0 passed, 3 failed'; exit 1; }; echo 'once: 3 passed, 0 failed'"
 script bad 'echo "FAIL always"; echo "bad: 1 passed, 1 failed"; exit 1'
 check "passes when run again" run 0 "$dir/once" "$dir/good"
-check "which is said" says "passed when it was run again: $dir/once: FAIL once"
+check "which is said" grep -qx "again: $dir/once: FAIL once" log
 check "and counted" says "tools: 5 passed, 0 failed"
 check "fails both times" run 1 "$dir/bad" "$dir/good"
 check "its second counts" says "tools: 3 passed, 1 failed"

@@ -50,11 +50,12 @@ expect "which rows" 1 "$table" "$tools/steady.sh" . 02 3
 echo 'grade: no worker' >said
 expect "no grade" 1 "steady 02: 0 verdicts changed in 0 grades" "$tools/steady.sh" . 02 3
 
-printf '#!/bin/sh\nexec sleep 6161\n' >grade
+nap="sleep 6161.$$" # no other process on this machine is called so
+printf '#!/bin/sh\nexec %s\n' "$nap" >grade
 "$tools/steady.sh" . 02 3 >log 2>&1 &
-for _ in {1..50}; do ! pgrep -f 'sleep 6161' >/dev/null || break; sleep 0.1; done
+await $! 'pgrep -fx "$nap" >/dev/null' || true
 kill $! && wait $! || true
-check "ended: so is its grade" bash -c '! pgrep -af "^sleep 6161"'
+check "ended: so is its grade" bash -c "! pgrep -afx '$nap'"
 
 # The real grader: a call that crashed twice is not made again in the same grade, but in the next one it is.
 cp -r "$root/solutions/00-tensors" units

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, units with empty regions earn 0, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
 # Without the emulator a lab with .cu units is skipped, with a note.
-# If the solution misses points only in timed rows (": speed") or in rows with ERROR, CRASH or TIMEOUT, the machine may be busy: their steps are graded again, up to four times, with
-# increasing pauses. A row that is still INCONCLUSIVE then is reported as not measured; one that is FAIL, or has fewer points, is a failure. A wrong value is one at once.
+# If the solution misses points only in timed rows (": speed") or in rows with ERROR, CRASH or TIMEOUT, the machine may be busy: their steps are graded once more, and where a row is
+# INCONCLUSIVE up to four times, with increasing pauses (.ci/test has the rule). A row that is still INCONCLUSIVE then is reported as not measured. A wrong value is a failure at once.
 # SPEED=without leaves out the rows that measure speed, so that other programs may use the machine; SPEED=only grades these rows of the solution.
 # The seed is always the same, so that an error comes again and runs are reproducible; SEED=hex uses another, SEED=fresh one for each grade (make steady grades with many).
 set -uo pipefail
@@ -29,19 +29,24 @@ full() {
 }
 # Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, and rows that did not come to an end; not a wrong value.
 only_races() { [ -n "$(missed)" ] && ! grep -qvE ': speed\|((PASS|FAIL)\|.* [0-9.]+x of .*\(bar |INCONCLUSIVE\|)|\|(ERROR|CRASH|TIMEOUT)\|' <<<"$(missed)"; }
+# Whether a row has failed, and not only was not measured.
+failing() { grep -qv '|INCONCLUSIVE|' <<<"$(missed)"; }
 # race_again STEP: grade that step until it has all its points. One that stays INCONCLUSIVE was not measured, which is not an error of the reference.
 race_again() {
-    local try
+    local try failures=0
     for ((try = 1; try < tries; try++)); do
         printf '  %-28s busy, try %d of %d   %s\n' "$number solution" "$try" $tries "$last"
         missed | sed 's/^/      /'
+        echo "again: $number, step $1: $(missed | cut -d'|' -f1,2 | paste -sd ';')"
+        ! failing || failures=$((failures + 1))
         [[ ! $(missed) =~ \|(ERROR|CRASH|TIMEOUT)\| ]] || printf '%s\n' "$out" # in full
         sleep $((pause * try))
         grade "solutions/$lab" solution --step "$1" "${slow[@]}"
         if full; then return 0; fi
         only_races || return 1
+        ! failing || [ $failures -eq 0 ] || return 1
     done
-    grep -q '|INCONCLUSIVE|' <<<"$(missed)" && ! grep -qv '|INCONCLUSIVE|' <<<"$(missed)" && printf '  %-28s not measured: %s\n' "$number solution" "$(missed | cut -d'|' -f1)"
+    [ -n "$(missed)" ] && ! failing && printf '  %-28s not measured: %s\n' "$number solution" "$(missed | cut -d'|' -f1)"
 }
 
 # grade_unwritten: the skeleton, and units with empty regions. They earn nothing for speed: they are graded side by side.

@@ -116,6 +116,8 @@ leftovers() {
     # Under pipefail a writer that is ended by SIGPIPE, since grep -q has seen enough, makes the condition false now and then.
     grep -nP '[^|]\|\s*grep\s+(-[a-zA-Z]+\s+)*-[a-zA-Z]*q' "${scripts[@]}" /dev/null |
         sed -E 's/^([^:]*:[0-9]+):.*/\1: a pipe into grep -q, whose writer SIGPIPE may end: use <<<"$(...)"/' || true
+    grep -nP '^\s*(until|while) .*; do sleep [0-9.]+; done$' "${scripts[@]}" /dev/null | grep -v 'kill -0' |
+        sed -E 's/^([^:]*:[0-9]+):.*/\1: a wait without an end: use await (.ci\/check.bash), which ends with the program/' || true
     grep -nP '(/\*|//|^\s*\*|^\s*#)\s*(TODO|FIXME|XXX|HACK)\b|\bFIXME\b' "${sources[@]}" "${scripts[@]}" /dev/null |
         grep -vE '^grader/(tools/(strip\.c|lint\.sh)|tests/test_(strip|skeletons|lint)\.sh):' |
         sed -E 's/^([^:]*:[0-9]+):.*/\1: a note of unfinished work, finish it or open an issue/' || true

@@ -2,7 +2,7 @@
 # mutants.sh BUILD [LAB] -- make mutants: checks that every plausible mistake is rejected by the row that it names.
 #
 # Each patch (patches.sh) is applied to a copy, the rows with the name that it gives are graded, and one must be FAIL, CRASH or TIMEOUT. A patch
-# that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
+# that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; a race that is INCONCLUSIVE is run again, up to twice (.ci/test has the rule). The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
 # caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
 # SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
@@ -20,7 +20,7 @@ take_turns
 tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
-mkdir -p build/mutants && : >"$results"
+mkdir -p build/mutants && : >"$results" && : >"$results.again"
 tools=$(find "$grade" "$build"/libgiven.a "$build"/{worker,units,counted,traced,emu} -type f ! -name '*.d' -exec sha256sum {} + 2>/dev/null | sort)
 
 # judge PATCH NAME: prints the row that rejected it; on failure, what happened instead.
@@ -33,6 +33,7 @@ judge() {
             "${seed[@]}" >"$report/log" 2>&1 || true
         said=$("$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" ${says:+"$says"} 2>&1) && status=0 || status=$?
         [[ $said == INCONCLUSIVE* ]] && [ $try -lt $tries ] || break
+        echo "again: $name: $said" >>"$results.again"
         sleep "$pause"
     done
     echo "$said"
@@ -71,6 +72,7 @@ done
 graded=$(wc -l <"$results")
 [ -n "${SEED:-}" ] || [ "$graded" -lt ${#patches[@]} ] || note_whole "$results"
 say_left $((${#patches[@]} - graded))
+cat "$results.again"
 sed -n 's/^ESCAPED /failed: /p' "$results"
 passed=$(grep -c '^caught' "$results") || true
 echo "mutants: $passed passed, $((graded - passed)) failed"

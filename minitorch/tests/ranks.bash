@@ -35,7 +35,7 @@ one_rank() {
 stopped() {
     "$bin/train_gpt2" "${flags[@]}" --steps 100000 "$@" -o "$dir/stopped" >"$dir/log" 2>&1 &
     local victim=$!
-    until [ -e "$dir/stopped/metrics.csv" ] && [ "$(wc -l <"$dir/stopped/metrics.csv")" -ge 2 ]; do sleep 0.01; done
+    await $victim '[ -e "$dir/stopped/metrics.csv" ] && [ "$(wc -l <"$dir/stopped/metrics.csv")" -ge 2 ]'
     kill -INT $victim 2>/dev/null || kill -TERM $victim
     wait $victim
     said 'stopped after step [0-9]+; --resume continues there'

@@ -4,7 +4,7 @@
 # At a third of the jobs all its processes are killed, those of the jobs first; at two thirds the sweep alone.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
-trials=${1:-30} steps=${2:-30} out=build/run/sweep-killed
+trials=${1:-30} steps=${2:-30} out=$PWD/build/run/sweep-killed
 make -s build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
 datasets/fetch --or-standin shakespeare >/dev/null 2>&1 || exit 1
 rm -rf "$out"

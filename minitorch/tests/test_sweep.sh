@@ -19,7 +19,7 @@ jobs=$(sort "$dir/ran" | uniq -c | wc -l)
 
 : >"$dir/ran"
 "$bin/sweep" -q "${flags[@]}" -o "$dir/parts" >"$dir/log" 2>&1 &
-while [ "$(cat "$dir/parts/sweep.csv" 2>/dev/null | wc -l)" -lt 6 ]; do sleep 0.01; done
+await $! '[ "$(cat "$dir/parts/sweep.csv" 2>/dev/null | wc -l)" -ge 6 ]'
 kill -9 $! && wait $! 2>/dev/null
 cp "$dir/parts/sweep.csv" "$dir/kept"
 printf '99,torn' >>"$dir/parts/sweep.csv"
@@ -32,7 +32,7 @@ diff <(rows "$dir/whole") <(rows "$dir/parts") >"$dir/log" && ok || bad "another
 
 # No job outlives a sweep that is killed.
 "$bin/sweep" -q --run 'sleep 77 & echo $! >{dir}/pid; wait; echo {x}' --space 'x=1|2' -o "$dir/orphans" >"$dir/log" 2>&1 &
-while ! [ -s "$dir/orphans/trial-0-rung-0/pid" ]; do sleep 0.01; done
+await $! '[ -s "$dir/orphans/trial-0-rung-0/pid" ]'
 pid=$(cat "$dir/orphans/trial-0-rung-0/pid")
 kill -9 $! && wait $! 2>/dev/null
 for _ in $(seq 100); do [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null || break; sleep 0.02; done
@@ -41,7 +41,7 @@ for _ in $(seq 100); do [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid
 # Who kills a job first and then the sweep leaves no row that says that the job failed; nor does a job that died of kill -TERM.
 for signal in KILL TERM; do
     "$bin/sweep" -q --run 'echo $$ >{dir}/pid; sleep 77; : {x}' --space 'x=1|2' -o "$dir/$signal" >"$dir/log" 2>&1 &
-    while ! [ -s "$dir/$signal/trial-0-rung-0/pid" ]; do sleep 0.01; done
+    await $! '[ -s "$dir/$signal/trial-0-rung-0/pid" ]'
     kill -$signal "$(cat "$dir/$signal/trial-0-rung-0/pid")" && sleep 0.1 && kill -$signal $! && wait $! 2>/dev/null
     [ "$(wc -l <"$dir/$signal/sweep.csv")" -eq 1 ] && ok || bad "a row of a job that was killed with SIG$signal"
 done

@@ -13,7 +13,7 @@ flags+=(--steps 2000 --eval-every 100 --eval-batches 2)
 grep -qx 'Attention: packed' "$dir/log" && ok || bad "which attention: $(head -3 "$dir/log")"
 "$train" "${flags[@]}" --workers 2 --recompute selective -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/broken/step-200/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
+await $victim '[ -e "$dir/broken/step-200/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]'
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
 "$train" "${flags[@]}" --workers 3 --prefetch 1 --recompute block -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
@@ -77,7 +77,7 @@ mkdir "$dir/empty"
 run -o "$dir/empty" --resume && bad "resumed in an empty folder" || said "$dir/empty: there is no checkpoint"
 "$train" "${flags[@]}" -o "$dir/two" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/two/step-100/manifest.json" ] && [ "$(wc -l <"$dir/two/metrics.csv")" -ge 2 ]; do sleep 0.01; done
+await $victim '[ -e "$dir/two/step-100/manifest.json" ] && [ "$(wc -l <"$dir/two/metrics.csv")" -ge 2 ]'
 run -o "$dir/two" && bad "a second writer" || said "$dir/two: another program saves its checkpoints there"
 [ "$(wc -l <"$dir/two/metrics.csv")" -ge 2 ] && ok || bad "the second writer cleared metrics.csv"
 kill $victim

@@ -21,7 +21,7 @@ awk -v f32="${loss[0]}" -v bf16="${loss[1]}" -v f16="${loss[2]}" 'function off(a
 
 "$train" "${flags[@]}" --dtype f16 --recompute block -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/broken/step-200/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 3 ]; do sleep 0.01; done
+await $victim '[ -e "$dir/broken/step-200/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 3 ]'
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
 "$train" "${flags[@]}" --dtype f16 -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"

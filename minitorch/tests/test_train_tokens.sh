@@ -26,7 +26,7 @@ cmp "$dir/chars/vocab.bpe" "$dir/text-run/vocab.bpe" && ok || bad "the text has 
 
 "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/broken/step-300/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
+await $victim '[ -e "$dir/broken/step-300/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]'
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
 before=$(ls "$dir/broken" | grep ^step-)
