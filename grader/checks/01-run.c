@@ -253,16 +253,21 @@ void mg_01_threads(mg_run *run, const void *one_case)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* B takes 3.8 MiB; a row of C, and one line of each row of A, stay in a cache of 32 KiB, a column of B does not. */
-enum { COUNT_M = 16, COUNT_N = 1009, COUNT_K = 983 };
+/* What is counted. Of a cache of 32 KiB: B takes 3.8 MiB; a row of C, and one line of each row of A, stay in it, a
+ * column of B does not. Of 1 MiB: B and C take 1.2 MiB each, so that neither stays there as a whole. */
+static mt_matmul_dims counted(mg_cache cache)
+{
+    return cache == MG_L1 ? mg_product_tight(16, 1009, 983, MT_NO_TRANS, MT_NO_TRANS)
+                          : mg_product_tight(83, 4001, 79, MT_NO_TRANS, MT_NO_TRANS);
+}
 
 void mg_01_traffic(mg_run *run, const void *one_case)
 {
     const matmul_count *c = one_case;
-    mg_product p = { .dims = mg_product_tight(COUNT_M, COUNT_N, COUNT_K, MT_NO_TRANS, MT_NO_TRANS) };
-    int64_t least = COUNT_M * COUNT_K + COUNT_K * COUNT_N + 2 * COUNT_M * COUNT_N; /* A, B, C fetched and written */
+    mg_product p = { .dims = counted(c->cache) };
+    int64_t M = p.dims.M, N = p.dims.N, K = p.dims.K, least = M * K + K * N + 2 * M * N; /* C is fetched and written */
     mg_product_describe(run, c->function, &p);
-    mg_flops(run, 2.0 * COUNT_M * COUNT_N * COUNT_K);
+    mg_flops(run, 2.0 * (double)(M * N * K));
     if (mg_traffic_call(run, c->cache) && mg_product_expect(run, &p, NULL))
         mg_traffic_credit(run, c->bar, (double)least * sizeof(float));
 }
