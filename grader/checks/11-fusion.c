@@ -50,7 +50,7 @@ static const attention_case nan_cases[] = {
       TOKENS(SHORT, ANY) },
 };
 static const fusion_traffic forward_traffic_cases[] = {
-    { { 3, "traffic", "scores of one tile only, in an array on the stack, which the next tile overwrites" },
+    { { 3, "traffic", "scores of one tile only, ROWS x KEYS, which the next tile overwrites: nowhere T x T numbers" },
       .cache = MG_L2, .bar = "11.1 traffic" },
     { { 2, "keys and values", "a tile of keys and values serves ROWS queries before the next tile is read" },
       .cache = MG_L1, .bar = "11.1 keys and values" },
@@ -86,7 +86,7 @@ static const attention_case backward_threads_cases[] = {
       TOKENS(LONG, ANY), .backward = true },
 };
 static const fusion_traffic backward_traffic_cases[] = {
-    { { 3, "traffic", "one tile of scores and one of their gradients, in arrays on the stack" },
+    { { 3, "traffic", "one tile of scores and one of their gradients, ROWS x KEYS each: no T x T numbers anywhere" },
       .cache = MG_L2, .bar = "11.2 traffic", .backward = true },
     { { 2, "keys and values", "a tile of keys and values, and their gradients, serve ROWS queries each time" },
       .cache = MG_L1, .bar = "11.2 keys and values", .backward = true },

@@ -5,8 +5,8 @@
  * through a model of a cache: 16 ways, lines of 64 bytes, least recently used, write-back. The bytes moved are those
  * that the model loads and writes back. The call has one thread of OpenMP; threads that the unit starts itself share
  * the one cache, and then the count depends a little on their order. Else the same source gives the same count on every
- * machine. Like everything from a worker, a count is not trusted: the values are checked, and a count below the minimum
- * is a FAIL. */
+ * machine. The call has a stack of MG_COUNTED_STACK bytes (sandbox/wire_traffic.h). Like everything from a worker, a
+ * count is not trusted: the values are checked, and a count below the minimum is a FAIL. */
 #pragma once
 
 #include "check.h"

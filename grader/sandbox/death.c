@@ -1,6 +1,7 @@
 /* death.c -- the description of how a worker ended. It comes from the worker or its exit status, so it is shown but not
  * trusted. */
 #include "sandbox/death.h"
+#include "sandbox/wire_traffic.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -95,6 +96,12 @@ void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, cons
         text[0] = 0; /* the signal says more */
     } else if (fault->value == MG_STACK) {
         snprintf(text, size, "the stack overflowed (endless recursion, or a huge local array)");
+    } else if (fault->value == MG_SMALL_STACK) {
+        snprintf(
+            text, size,
+            "the stack overflowed: this call is counted, with a stack of %d MiB; larger arrays come from malloc, and "
+            "their bytes count",
+            MG_COUNTED_STACK >> 20);
     } else if (fault->value == MG_RETURN) {
         snprintf(text, size, "went on at an address where no code is: a local array was written past its end");
     } else if (fault->value == MG_SMASHED) {

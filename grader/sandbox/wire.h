@@ -72,12 +72,13 @@ enum { MG_ABORTED = 1 };
 
 /* The place of a fault: in an array's pages, between them, or elsewhere. */
 enum {
-    MG_NO_ARRAY = -1, /* an address outside of the arrays */
-    MG_STACK = -2,    /* below the stack */
-    MG_RETURN = -3,   /* not a return address, or a jump to where no code is */
-    MG_WILD = -4,     /* a value that cannot be an address at all */
-    MG_OTHER = -5,    /* not an access to memory: SIGFPE, SIGILL, SIGABRT */
-    MG_SMASHED = -6,  /* elsewhere, and the stack does not lead back to main any more */
+    MG_NO_ARRAY = -1,    /* an address outside of the arrays */
+    MG_STACK = -2,       /* below the stack */
+    MG_RETURN = -3,      /* not a return address, or a jump to where no code is */
+    MG_WILD = -4,        /* a value that cannot be an address at all */
+    MG_OTHER = -5,       /* not an access to memory: SIGFPE, SIGILL, SIGABRT */
+    MG_SMASHED = -6,     /* elsewhere, and the stack does not lead back to main any more */
+    MG_SMALL_STACK = -7, /* below the stack of a counted call */
     MG_FRAMES = 16,
 };
 
@@ -109,5 +110,5 @@ static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire
 {
     if (reply->nonce != request->nonce || reply->what < MG_READY || reply->what > MG_FAULT)
         return false;
-    return reply->what != MG_FAULT || (reply->value >= MG_SMASHED && reply->value < (int32_t)request->count);
+    return reply->what != MG_FAULT || (reply->value >= MG_SMALL_STACK && reply->value < (int32_t)request->count);
 }

@@ -7,6 +7,21 @@
 
 bool mg_keeps;
 
+void mg_watch_stack(char *top)
+{
+    (void)top;
+}
+
+int __real_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument)
+{
+    return pthread_create(it, a, run, argument);
+}
+
+int __real_pthread_join(pthread_t it, void **result)
+{
+    return pthread_join(it, result);
+}
+
 void *__real_memcpy(void *to, const void *from, size_t bytes)
 {
     return memcpy(to, from, bytes);
@@ -90,14 +105,35 @@ static void read_across_a_line(const mg_value *v)
 
 static void use_the_stack(const mg_value *v)
 {
-    char here[LINE];
+    _Alignas(LINE) char here[LINE];
     (void)v;
     __tsan_write_range(here, sizeof here);
+}
+
+static void use_its_variables(const mg_value *v)
+{
+    static _Thread_local _Alignas(LINE) volatile char mine[2 * LINE];
+    (void)v;
+    mine[0] = 1;
+    __tsan_write_range((void *)mine, sizeof mine);
+}
+
+/* As large as the stack may be: all of it is there, and not more. */
+static void measure_the_stack(const mg_value *v)
+{
+    pthread_attr_t attributes;
+    size_t size;
+    (void)v;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+    cr_expect(size >= MG_COUNTED_STACK && size < MG_COUNTED_STACK * 3 / 2, "%zu bytes", size);
 }
 
 static void *read_half(void *begin)
 {
     float here = 0;
+    mg_small_stack_begin(__builtin_frame_address(0)); /* as worker/threads.c does */
     for (float *at = begin; at < (float *)begin + FLOATS / 2; at++) {
         __tsan_write4(&here);
         __tsan_read4(at);
@@ -151,7 +187,10 @@ Test(traffic, bytes_of_known_accesses)
         { "memcpy", copy, MG_L1, 2 * LINES, LINES, 2 * LINES },
         { "a number across two lines", read_across_a_line, MG_L1, 2, 0, 2 },
         { "the stack does not count", use_the_stack, MG_L1, 0, 0, 0 },
-        { "two threads, and not their stacks", read_by_two_threads, MG_L2, LINES, 0, FLOATS },
+        { "it counts in the larger one", use_the_stack, MG_L2, 1, 1, 1 },
+        { "thread-local variables count", use_its_variables, MG_L1, 2, 2, 2 },
+        { "two threads, and not their stacks", read_by_two_threads, MG_L1, LINES, 0, FLOATS },
+        { "the size of the stack", measure_the_stack, MG_L1, 0, 0, 0 },
         { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0, 2 * FLOATS },
         { "atomic operations", count_atomically, MG_L1, 1, 1, 3 },
     };

@@ -19,9 +19,9 @@ Test(wire, a_reply_must_repeat_the_nonce_and_make_sense)
         r.what = what;
         cr_expect_not(mg_wire_reply_valid(&r, &request), "what = %u", what);
     }
-    for (int32_t array = MG_SMASHED - 2; array <= 4; array++) {
+    for (int32_t array = MG_SMALL_STACK - 2; array <= 4; array++) {
         r = (mg_wire_reply){ .nonce = 7, .what = MG_FAULT, .value = array };
-        cr_expect_eq(mg_wire_reply_valid(&r, &request), array >= MG_SMASHED && array < 2, "array %d", array);
+        cr_expect_eq(mg_wire_reply_valid(&r, &request), array >= MG_SMALL_STACK && array < 2, "array %d", array);
     }
 }
 
@@ -78,6 +78,10 @@ Test(wire, a_fault_in_words)
         { 1, 8, "wrote to element 1 of x [5], which is an input" },
         { MG_NO_ARRAY, 0, "touched address 0 (a null pointer)" },
         { MG_STACK, 0, "the stack overflowed (endless recursion, or a huge local array)" },
+        { MG_SMALL_STACK, 0,
+          "the stack overflowed: this call is counted, with a stack of 2 MiB; larger arrays come from malloc, and "
+          "their "
+          "bytes count" },
     };
     for (int64_t i = 0; i < MT_COUNT(faults); i++) {
         char text[256];

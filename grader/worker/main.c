@@ -6,6 +6,7 @@
 #include "worker/call.h"
 #include "worker/heap.h"
 #include "worker/on_device.h"
+#include "worker/small_stack.h"
 
 #include <omp.h>
 #include <signal.h>
@@ -25,7 +26,8 @@ static mg_wire_request request; /* the current one, for the fault handler too */
 static mg_value values[MG_WIRE_VALUES];
 static char *region; /* all arrays of the current call and their guards */
 static size_t region_bytes;
-static char *stack_top; /* of the main thread */
+static _Thread_local char *stack_top;  /* NULL: this thread's stack is not watched */
+static _Thread_local bool small_stack; /* it has that of a counted call */
 
 enum { STACK_REACH = 9 << 20 }; /* its limit is 8 MiB (sandbox.c) */
 
@@ -141,7 +143,8 @@ static int32_t kind_of(int number, const siginfo_t *info, uint64_t pc)
         return MG_RETURN;
     if (info->si_code == SI_KERNEL && !address)
         return is_return(pc) ? MG_RETURN : MG_WILD;
-    return address < stack_top && address > stack_top - STACK_REACH ? MG_STACK : MG_NO_ARRAY;
+    bool below = address < stack_top && address > stack_top - STACK_REACH;
+    return !below ? MG_NO_ARRAY : small_stack ? MG_SMALL_STACK : MG_STACK;
 }
 
 enum { MOST_FRAMES = 1 << 20 };
@@ -188,14 +191,25 @@ static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 static struct sigaction other[MT_COUNT(signals)]; /* the emulator's, which reports kernel, block and thread */
 static stack_t other_stack;
 
-static void catch_faults(void)
+enum { OTHER_STACK = 64 << 10 };
+
+/* With a separate stack, as the fault may be an overflow of the normal one. */
+static void catch_faults(char *stack)
 {
-    static char stack[64 << 10]; /* a separate stack: the fault may be an overflow of the normal one */
-    stack_t alternate = { .ss_sp = stack, .ss_size = sizeof stack };
+    stack_t alternate = { .ss_sp = stack, .ss_size = OTHER_STACK };
     struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
     sigaltstack(&alternate, &other_stack);
     for (int64_t i = 0; i < MT_COUNT(signals); i++)
         sigaction(signals[i], &action, &other[i]);
+}
+
+void mg_watch_stack(char *top)
+{
+    stack_top = top;
+    small_stack = true;
+    char *stack = mmap(NULL, OTHER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MT_CHECK(stack != MAP_FAILED, "no second stack for a thread");
+    catch_faults(stack);
 }
 
 /* In a lab with units of both kinds the next call may be the emulator's. Otherwise ours stay, for threads that a unit
@@ -239,7 +253,8 @@ static int64_t call_and_check(const mg_function *function, int64_t before_thread
     if (mg_wire_reported(&request)) {
         mg_on_device(function, values, &request);
     } else {
-        catch_faults();
+        static char stack[OTHER_STACK];
+        catch_faults(stack);
         function->call(values);
     }
     if (mg_heap_check)

@@ -2,6 +2,7 @@
  * came before the start is before what the thread does, and that this is before what follows the join. Wrapped by the
  * linker, as in openmp.c; threads of libgomp, which is linked statically, are let through. */
 #include "worker/sharing.h"
+#include "worker/small_stack.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -79,6 +80,34 @@ static void *begin_thread(void *it)
     return result;
 }
 
+static void *begin_small(void *it)
+{
+    started s = *(started *)it;
+    char here;
+    free(it);
+    mg_small_stack_begin(&here);
+    return s.run(s.argument);
+}
+
+/* While a call is counted, its stack has the size of one, whatever size it was to have. */
+static int create_unsearched(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument)
+{
+    pthread_attr_t small;
+    int state = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_init(&small);
+    started *s = mg_small_stack(&small) ? calloc(1, sizeof *s) : NULL;
+    if (s)
+        *s = (started){ .run = run, .argument = argument };
+    if (s && a)
+        pthread_attr_getdetachstate(a, &state);
+    pthread_attr_setdetachstate(&small, state);
+    int error = __real_pthread_create(it, s ? &small : a, s ? begin_small : run, s ? s : argument);
+    pthread_attr_destroy(&small);
+    if (error)
+        free(s);
+    return error;
+}
+
 int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument)
 {
     int state = PTHREAD_CREATE_JOINABLE;
@@ -87,7 +116,7 @@ int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(v
     if (!mg_share_region())
         of_libgomp = run;
     if (run == of_libgomp)
-        return __real_pthread_create(it, a, run, argument);
+        return create_unsearched(it, a, run, argument);
     started *s = state == PTHREAD_CREATE_DETACHED ? NULL : calloc(1, sizeof *s);
     if (!s) {
         mg_share_unknown();

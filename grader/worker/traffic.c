@@ -3,24 +3,31 @@
  * grader/rows/traffic.h describes the count; only counting workers link this file. Without a cache nothing is
  * counted, and data races are searched (sharing.c): between the threads of the unit, or between calls at once.
  *
- * Threads that the unit starts share the one cache. Left out: stacks, whose lines stay in every processor's cache. */
+ * Threads that the unit starts share the one cache. Stacks count with the larger cache; with the smaller one they are
+ * left out, because blocks that a unit packs there stay in the larger. The compiler does not report the accesses to a
+ * local array whose address goes nowhere. Therefore the call, and each thread that it starts, has a stack that is too
+ * small for an array of the problem: an overflow is reported as one. */
 #include "rows/traffic.h"
 #include "sandbox/wire_traffic.h"
 #include "worker/on_device.h"
-#include "worker/own_stack.h"
 #include "worker/sharing.h"
+#include "worker/small_stack.h"
 
+#include <link.h>
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* With -fsanitize GCC has prototypes of its own for these functions: older types, more attributes. */
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 
-enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, STACK = 9 << 20, AT_ONCE = 3 };
+enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, AT_ONCE = 3 };
+enum { STACK = MG_COUNTED_STACK, BELOW = 8 << 20 }; /* of the latter, every access is a fault */
 
 typedef struct way {
     uintptr_t line; /* address / LINE; 0: empty */
@@ -32,9 +39,12 @@ static way cache[MOST_SETS][WAYS];
 static uintptr_t sets; /* in use */
 static int64_t now, fetched, written;
 static bool counting, sharing;              /* one or the other */
+static bool stacks;                         /* count, too */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* the cache, and the counts */
-static _Thread_local bool is_known;         /* the stack is */
-static _Thread_local mg_stack stack;
+static _Thread_local char *stack_top;       /* NULL: not that of a counted call */
+
+int __real_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
+int __real_pthread_join(pthread_t it, void **result);
 
 static void touch_line(uintptr_t line, bool write)
 {
@@ -56,11 +66,7 @@ static inline void count(const void *address, size_t bytes, bool write)
     const char *at = address;
     if (!counting)
         return;
-    if (!is_known) {
-        is_known = true;
-        stack = mg_own_stack();
-    }
-    if (at >= stack.from && at < stack.end)
+    if (!stacks && stack_top && at < stack_top && at >= stack_top - STACK)
         return;
     while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
         sched_yield();
@@ -98,9 +104,73 @@ static void call_at_once(const mg_function *function, const mg_value *values, co
                 free(of[t][i].ptr);
 }
 
+/* ---- one call ----------------------------------------------------------------------------------------------- */
+
+static int add_thread_locals(struct dl_phdr_info *of, size_t size, void *sum)
+{
+    (void)size;
+    for (int i = 0; i < of->dlpi_phnum; i++)
+        *(size_t *)sum += of->dlpi_phdr[i].p_type == PT_TLS ? of->dlpi_phdr[i].p_memsz : 0;
+    return 0;
+}
+
+/* A block has the thread's variables at the top, and what the library keeps of it, which is less than a page. */
+static void make_stack(pthread_attr_t *attributes)
+{
+    size_t size = STACK;
+    dl_iterate_phdr(add_thread_locals, &size);
+    size = mg_pages(size) + MG_PAGE;
+    char *block = mmap(NULL, BELOW + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MT_CHECK(block != MAP_FAILED && mprotect(block + BELOW, size, PROT_READ | PROT_WRITE) == 0 &&
+                 pthread_attr_setstack(attributes, block + BELOW, size) == 0,
+             "no stack for a thread");
+}
+
+bool mg_small_stack(pthread_attr_t *attributes)
+{
+    if (counting)
+        make_stack(attributes);
+    return counting;
+}
+
+void mg_small_stack_begin(char *top)
+{
+    stack_top = top;
+    mg_watch_stack(top);
+}
+
+typedef struct counted_call {
+    const mg_function *function;
+    const mg_value *values;
+    int threads;
+} counted_call;
+
+static void *make_call(void *it)
+{
+    const counted_call *c = it;
+    char here;
+    omp_set_num_threads(c->threads);
+    mg_small_stack_begin(&here);
+    counting = true;
+    c->function->call(c->values);
+    counting = false;
+    return NULL;
+}
+
+static void count_call(const mg_function *function, const mg_value *values, int threads)
+{
+    counted_call call = { function, values, threads };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    make_stack(&attributes);
+    MT_CHECK(__real_pthread_create(&thread, &attributes, make_call, &call) == 0, "no thread for the call");
+    __real_pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_request *request)
 {
-    char here;
     mg_traffic_report *report = values[request->count - 1].ptr;
     mg_keeps = true; /* the report is about the first call: what static variables do later is another thing */
     if (report->cache <= 0) {
@@ -116,12 +186,9 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     }
     memset(cache, 0, sizeof cache);
     sets = (uintptr_t)report->cache / LINE / WAYS;
-    is_known = true;
-    stack = (mg_stack){ (char *)((uintptr_t)&here - STACK), &here }; /* of the main thread it may not be known */
+    stacks = report->cache > MG_L1;
     now = fetched = written = 0;
-    counting = true;
-    function->call(values);
-    counting = false;
+    count_call(function, values, (int)request->threads);
     for (int s = 0; s < MOST_SETS; s++)
         for (int w = 0; w < WAYS; w++)
             written += cache[s][w].dirty ? LINE : 0;
