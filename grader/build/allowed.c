@@ -59,7 +59,7 @@ static const char framework[] = "mt_* ";
 static const char cuda_runtime[] =
     "cudaGetLastError cudaPeekAtLastError cudaGetErrorName cudaGetErrorString cudaGetDevice cudaGetDeviceProperties "
     "cudaDeviceGetAttribute cudaDeviceSynchronize cudaMalloc cudaMallocAsync cudaFree cudaFreeAsync cudaMemcpy "
-    "cudaMemcpyAsync cudaMemset cudaMemsetAsync cudaMemset2D cudaStream* cudaEvent* cudaFunc* cudaOccupancy* ";
+    "cudaMemcpyAsync cudaMemset cudaMemsetAsync cudaStream* cudaEvent* cudaFunc* cudaOccupancy* ";
 
 /* What the translation of device code calls (emulator/runtime.h), and C++. */
 static const char translation[] =

@@ -154,7 +154,8 @@ static const char wrapped[] =
     ",--wrap=sem_post,--wrap=cnd_wait";
 
 /* And worker/device_calls.c. */
-static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate"
+static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cudaMemset,--wrap=cudaMemsetAsync"
+                               ",--wrap=cuemu_launch,--wrap=emu_operate"
                                ",--wrap=cudaGetLastError,--wrap=cudaPeekAtLastError,--wrap=cudaDeviceSynchronize"
                                ",--wrap=cudaStreamSynchronize";
 

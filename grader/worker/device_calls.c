@@ -35,21 +35,55 @@ static void note_wait(const void *caller)
 
 /* ---- copies, launches, products ------------------------------------------------------------------- */
 
-static bool is_refused(cudaMemcpyKind kind)
+/* As a kernel would move these bytes whose lanes move 4 each: whole sectors, and a request at least. */
+static void note_bytes(emu_traffic *sum, const void *at, size_t bytes)
 {
-    bool back = mg_seen.unit_runs && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice;
+    uintptr_t first = (uintptr_t)at;
+    if (!mg_seen.unit_runs || bytes == 0)
+        return;
+    sum->requests += (bytes + 127) / 128;
+    sum->lanes += (bytes + 3) / 4;
+    sum->passes += (first + bytes - 1) / 32 - first / 32 + 1;
+    sum->ideal += (bytes + 31) / 32;
+}
+
+/* Whether this copy or memset is one too many. */
+static bool is_crowded(void)
+{
+    return mg_seen.unit_runs && ++mg_seen.copies > MG_MOST_COPIES;
+}
+
+static bool is_refused(void *to, const void *from, size_t size, cudaMemcpyKind kind)
+{
+    bool inside = kind == cudaMemcpyDeviceToDevice,
+         back = mg_seen.unit_runs && !inside && kind != cudaMemcpyHostToDevice;
     mg_seen.copied_back = mg_seen.copied_back || back;
-    return back;
+    note_bytes(&mg_seen.copied[0], from, inside ? size : 0);
+    note_bytes(&mg_seen.copied[1], to, size);
+    return back || is_crowded();
 }
 
 WRAPPED(cudaError_t, cudaMemcpy, void *to, const void *from, size_t size, cudaMemcpyKind kind)
 {
-    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpy(to, from, size, kind);
+    return is_refused(to, from, size, kind) ? cudaErrorNotSupported : __real_cudaMemcpy(to, from, size, kind);
 }
 
 WRAPPED(cudaError_t, cudaMemcpyAsync, void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpyAsync(to, from, size, kind, stream);
+    return is_refused(to, from, size, kind) ? cudaErrorNotSupported
+                                            : __real_cudaMemcpyAsync(to, from, size, kind, stream);
+}
+
+WRAPPED(cudaError_t, cudaMemset, void *to, int value, size_t size)
+{
+    note_bytes(&mg_seen.copied[1], to, size);
+    return is_crowded() ? cudaErrorNotSupported : __real_cudaMemset(to, value, size);
+}
+
+WRAPPED(cudaError_t, cudaMemsetAsync, void *to, int value, size_t size, cudaStream_t stream)
+{
+    note_bytes(&mg_seen.copied[1], to, size);
+    return is_crowded() ? cudaErrorNotSupported : __real_cudaMemsetAsync(to, value, size, stream);
 }
 
 WRAPPED(int, cuemu_launch, const cuemu_launch_config *config)

@@ -142,6 +142,8 @@ static void add(mg_device_traffic *sum, const emu_traffic *t)
 
 static void count(mg_device_report *report)
 {
+    for (int kind = 0; kind < 2; kind++) /* loads, stores */
+        add(&report->global[kind], &mg_seen.copied[kind]);
     const emu_counts *all;
     size_t kernels = emu_counts_all(&all);
     for (size_t k = 0; k < kernels; k++) {
@@ -285,7 +287,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
     report->library = mg_seen.library;
-    report->failed = report->failed || mg_seen.copied_back || mg_seen.strayed;
+    report->failed = report->failed || mg_seen.copied_back || mg_seen.copies > MG_MOST_COPIES || mg_seen.strayed;
     report->waited = mg_seen.waited;
     if (mg_seen.unchecked)
         snprintf(report->unchecked, sizeof report->unchecked, "%s:%d", mg_seen.launched.file, mg_seen.launched.line);
@@ -296,6 +298,9 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
                  "cuBLAS by mt_cublas()");
     } else if (mg_seen.copied_back)
         snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
+    else if (mg_seen.copies > MG_MOST_COPIES)
+        snprintf(report->text, sizeof report->text,
+                 "more than %d copies and memsets in one call: kernels move elements and rows", MG_MOST_COPIES);
     else if ((report->errors || !report->failed) && newest(times, known, !report->errors))
         write_finding(report, newest(times, known, !report->errors));
     else if (error != cudaSuccess)
