@@ -3,7 +3,8 @@
 #ifndef CUEMU_MATH_H
 #define CUEMU_MATH_H
 
-/* glibc's <math.h> declares these names for itself. */
+/* Names that the host's <math.h> declares for itself, or may in its next version: C23 has sinpi, cospi and rsqrt (glibc
+ * 2.41 and 2.42), and BSDs have more. What the device's functions are called is never a name of the host's. */
 #define __expf    cuemu_expf
 #define __exp10f  cuemu_exp10f
 #define __logf    cuemu_logf
@@ -14,6 +15,21 @@
 #define __tanf    cuemu_tanf
 #define __powf    cuemu_powf
 #define __sincosf cuemu_sincosf
+#define rsqrtf    cuemu_rsqrtf
+#define rsqrt     cuemu_rsqrt
+#define rcbrtf    cuemu_rcbrtf
+#define rcbrt     cuemu_rcbrt
+#define normcdff  cuemu_normcdff
+#define normcdf   cuemu_normcdf
+#define sinpif    cuemu_sinpif
+#define sinpi     cuemu_sinpi
+#define cospif    cuemu_cospif
+#define cospi     cuemu_cospi
+#define sincospif cuemu_sincospif
+#define rhypotf   cuemu_rhypotf
+#define fdividef  cuemu_fdividef
+#define umin      cuemu_umin
+#define umax      cuemu_umax
 
 #define CUEMU_MATH1(T, name, expression) \
     CUEMU_INLINE T name(T x)             \
