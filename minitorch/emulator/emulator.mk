@@ -7,7 +7,9 @@ EMU        := $(REF)/emu
 CUEMU      := $(EMU)/cuemu
 CUEMU_LIB  := $(EMU)/libcuemu.a
 CUEMU_LIBS := -no-pie $(CUEMU_LIB) -lstdc++ -lpthread
-EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -Iminitorch
+# Programs that it traces are compiled with gcc, whatever CC is (EMULATOR.md).
+EMU_CC     := $(if $(CLANG),gcc,$(CC))
+EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -Wstrict-prototypes $(WERROR) -Iminitorch
 # A library's name, so that errors are reported at lines of the program (source.c).
 EMU_FLAGS  += -fdebug-prefix-map=minitorch/emulator=/usr/include/cuemu/runtime
 
@@ -25,10 +27,10 @@ emulator: $(CUEMU) $(CUEMU_LIB)
 $(EMU)/obj/%.o: minitorch/emulator/%.c minitorch/emulator/emulator.mk
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@
+	@$(EMU_CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@
 $(EMU)/translate: $(call emu_obj,translate/)
 	@echo "  LINK $@"
-	@$(CC) $^ -no-pie -o $@
+	@$(EMU_CC) $^ -no-pie -o $@
 $(EMU)/%.h: minitorch/emulator/%.h
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%

@@ -11,15 +11,8 @@
 #include "core/storage.h"
 #include "core/io.h"
 
-/* It shifts bits out of a signed int on purpose, which UBSan would report, so UBSan is switched off for its
- * functions. */
 #define STB_IMAGE_WRITE_IMPLEMENTATION
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes" /* the attribute has no effect on its static variables */
-#define static static __attribute__((no_sanitize("undefined")))
 #include <stb/stb_image_write.h>
-#undef static
-#pragma GCC diagnostic pop
 
 enum { DISCS = 100, JPEG_QUALITY = 90, NOISE = 17 };
 
