@@ -25,9 +25,11 @@ mt_status mt_manifest_read(mt_manifest *out, const char *folder);
 void mt_manifest_free(mt_manifest *manifest);
 
 /* mt_json_parse -- the value that is all of text [size] but for white space behind it; cJSON_Delete frees it. NULL: it
- * is none, or has a zero in a text, which would end there: cJSON's are C strings.
- * mt_json_whole -- an item as a whole number from 0 to 2^53; -1: it is none. */
+ * is none (RFC 8259, UTF-8, at most 128 deep), or has a zero in a text, which would end there: cJSON's are C strings.
+ * mt_json_twice -- a name that an object in it has more than once; NULL: none.
+ * mt_json_whole -- an item as a whole number from 0 to 2^53 - 1; -1: it is none. */
 struct cJSON *mt_json_parse(const char *text, int64_t size);
+const char *mt_json_twice(const struct cJSON *json);
 int64_t mt_json_whole(const struct cJSON *item);
 
 /* mt_part_name_ok -- a plain file name: letters, digits, `.`, `-` and `_`, not beginning with a dot, not the

@@ -6,6 +6,7 @@
 #include "core/io.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,30 @@ struct mt_safetensors {
 
 /* ---- the header ------------------------------------------------------------------------------------------ */
 
+/* The format's types with the bits of a number of each. */
+static const struct {
+    const char *name;
+    int bits;
+} types[] = {
+    { "BOOL", 8 },    { "F4", 4 },      { "F6_E2M3", 6 }, { "F6_E3M2", 6 },     { "U8", 8 },          { "I8", 8 },
+    { "F8_E5M2", 8 }, { "F8_E4M3", 8 }, { "F8_E8M0", 8 }, { "F8_E4M3FNUZ", 8 }, { "F8_E5M2FNUZ", 8 }, { "I16", 16 },
+    { "U16", 16 },    { "F16", 16 },    { "BF16", 16 },   { "I32", 32 },        { "U32", 32 },        { "F32", 32 },
+    { "C64", 64 },    { "F64", 64 },    { "I64", 64 },    { "U64", 64 },
+};
+
+/* The bytes of numbers of this type and shape; -1: not known, not whole, or more than any file has. */
+static int64_t bytes_of(const char *dtype, const cJSON *shape)
+{
+    int64_t n = -1;
+    for (int64_t i = 0; i < MT_COUNT(types); i++)
+        if (strcmp(types[i].name, dtype) == 0)
+            n = types[i].bits;
+    for (const cJSON *dim = shape->child; dim && n >= 0; dim = dim->next)
+        if (mt_json_whole(dim) < 0 || __builtin_mul_overflow(n, mt_json_whole(dim), &n))
+            n = -1;
+    return n % 8 == 0 ? n / 8 : -1;
+}
+
 static mt_status read_entry(entry *e, const cJSON *item, const char *path)
 {
     const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(item, "data_offsets");
@@ -36,10 +61,41 @@ static mt_status read_entry(entry *e, const cJSON *item, const char *path)
                   .shape = cJSON_GetObjectItemCaseSensitive(item, "shape"),
                   .begin = mt_json_whole(cJSON_GetArrayItem(offsets, 0)),
                   .end = mt_json_whole(cJSON_GetArrayItem(offsets, 1)) };
-    if (!e->dtype || !cJSON_IsArray(e->shape) || cJSON_GetArraySize(offsets) != 2 || e->begin < 0 || e->end < e->begin)
+    if (!e->dtype || !cJSON_IsArray(e->shape) || !cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2 ||
+        e->begin < 0 || e->end < e->begin)
         return mt_fail(MT_ERR_FORMAT, "%s: %s needs a dtype, a shape and two data_offsets in increasing order", path,
                        e->name);
+    if (bytes_of(e->dtype, e->shape) != e->end - e->begin) {
+        char *shape = cJSON_PrintUnformatted(e->shape);
+        mt_fail(MT_ERR_FORMAT, "%s: %s is %s %s in %" PRId64 " bytes: they do not fit", path, e->name, e->dtype, shape,
+                e->end - e->begin);
+        cJSON_free(shape);
+        return MT_ERR_FORMAT;
+    }
     return MT_OK;
+}
+
+static mt_status check_metadata(const cJSON *metadata, const char *path)
+{
+    bool texts = cJSON_IsObject(metadata);
+    for (const cJSON *item = texts ? metadata->child : NULL; item; item = item->next)
+        texts = texts && cJSON_IsString(item);
+    return texts ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s: __metadata__ has something else than texts", path);
+}
+
+/* A number of the header is written with digits only: no sign, point or exponent. */
+static bool digits_only(const char *text, int64_t n)
+{
+    bool in_text = false;
+    for (int64_t i = 0; i < n; i++) {
+        if (in_text && text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            in_text = !in_text;
+        else if (!in_text && (strchr("-.", text[i]) || (strchr("eE", text[i]) && i > 0 && isdigit(text[i - 1]))))
+            return false;
+    }
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -53,7 +109,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
 }
 
-/* The tensors cover all `bytes` of the data once, and no two have one name. */
+/* The tensors cover all `bytes` of the data once. */
 static mt_status check_entries(mt_safetensors *f, int64_t bytes)
 {
     int64_t end = 0;
@@ -68,9 +124,6 @@ static mt_status check_entries(mt_safetensors *f, int64_t bytes)
         return mt_fail(MT_ERR_FORMAT, "%s: the tensors need %" PRId64 " bytes, the file has %" PRId64 ": %s",
                        f->file.path, end, bytes, end > bytes ? "it was cut off" : "some belong to no tensor");
     qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_name);
-    for (int64_t i = 1; i < f->count; i++)
-        if (by_name(&f->entries[i - 1], &f->entries[i]) == 0)
-            return mt_fail(MT_ERR_FORMAT, "%s: there is more than one %s", f->file.path, f->entries[i].name);
     return MT_OK;
 }
 
@@ -80,11 +133,17 @@ static mt_status parse(mt_safetensors *f, const char *text, int64_t n)
     f->header = n > 0 && *text == '{' ? mt_json_parse(text, n) : NULL;
     if (!f->header)
         return mt_fail(MT_ERR_FORMAT, "%s: the header is not the JSON of safetensors", path);
+    if (!digits_only(text, n))
+        return mt_fail(MT_ERR_FORMAT, "%s: a number of the header has a sign, a point or an exponent", path);
+    const char *twice = mt_json_twice(f->header);
+    if (twice)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is more than one %s", path, twice);
     f->entries = mt_realloc(NULL, cJSON_GetArraySize(f->header) + 1, sizeof *f->entries);
     for (const cJSON *item = f->header->child; item; item = item->next) {
         if (strcmp(item->string, "__metadata__") == 0)
-            continue;
-        MT_TRY(read_entry(&f->entries[f->count++], item, path));
+            MT_TRY(check_metadata(item, path));
+        else
+            MT_TRY(read_entry(&f->entries[f->count++], item, path));
     }
     return MT_OK;
 }

@@ -17,7 +17,8 @@ mt_status mt_safetensors_write(const char *path, const mt_state *state);
 typedef struct mt_safetensors mt_safetensors; /* opaque: an open file whose header was read and checked */
 
 /* mt_safetensors_open -- any file that the format allows, by any writer. MT_ERR_FORMAT, with the reason: not this
- * format, cut off, bytes that belong to no tensor, two tensors of one name. */
+ * format, cut off, bytes that belong to no tensor, a type or shape that does not fit its bytes, a name twice. Members
+ * that the format does not name are passed over. */
 mt_status mt_safetensors_open(mt_safetensors **out, const char *path);
 void mt_safetensors_close(mt_safetensors *file); /* NULL is allowed */
 
