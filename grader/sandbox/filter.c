@@ -26,9 +26,7 @@ static const char *const worker_allowed[] = {
     "uname",
     /* memory */
     "brk",
-    "mmap",
     "munmap",
-    "mprotect",
     "mremap",
     "madvise",
     "mincore", /* of the emulator: is this a host pointer? */
@@ -61,6 +59,10 @@ static const char *const worker_allowed[] = {
     "clock_nanosleep",
     "getrandom",
 };
+
+/* Memory is never executable: the instructions of a worker are those that were judged and linked (build/judge.c). The
+ * kernel maps the program itself, and a static one maps no other. The third argument of both is the protection. */
+static const char *const never_executable[] = { "mmap", "mprotect" };
 
 /* In other workers a timer could send SIGCONT, which undoes our SIGSTOP. */
 static const char *const timers[] = { "timer_create", "timer_settime", "timer_delete" };
@@ -141,11 +143,22 @@ static int add_names(scmp_filter_ctx context, uint32_t action, const char *const
     return 0;
 }
 
+static int add_memory_rules(scmp_filter_ctx context)
+{
+    int error = 0;
+    for (int64_t i = 0; i < MT_COUNT(never_executable) && !error; i++)
+        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(never_executable[i]), 1,
+                                 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    return error;
+}
+
 static int add_worker_rules(scmp_filter_ctx context, bool device, pid_t self)
 {
     int error = add_names(context, SCMP_ACT_ALLOW, worker_allowed, MT_COUNT(worker_allowed));
     if (!error && device)
         error = add_names(context, SCMP_ACT_ALLOW, timers, MT_COUNT(timers));
+    if (!error)
+        error = add_memory_rules(context);
     if (!error) /* threads, never processes */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD));
