@@ -2,7 +2,7 @@
 #
 ## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
-## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=80
+## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
 
 .PHONY: grade-all gradebook similarity batch-ready
 unexport DIR OUT REGRADE COURSE FORMAT EARLIER THRESHOLD
@@ -30,6 +30,6 @@ gradebook: batch-ready
 similarity: batch-ready
 	$(need_dir)
 	@.ci/deps similarity-tester
-	@$(grade_all) --similarity $(if $(value THRESHOLD),$(call quote,THRESHOLD),80) $(if $(value EARLIER),--earlier $(call quote,EARLIER))
+	@$(grade_all) --similarity $(if $(value THRESHOLD),$(call quote,THRESHOLD),50) $(if $(value EARLIER),--earlier $(call quote,EARLIER))
 
 $(REF)/grader-tests/test_layout: $(call obj,$(addprefix grader/batch/,layout.c metadata.c unpack.c))
