@@ -178,7 +178,7 @@ static const cluster_case events_cases[] = {
     { { 2, "ties", "of events at the same second that of the smaller index is first" }, CLUSTER_TIES },
 };
 static const cluster_case many_cases[] = {
-    { { 1, "many tasks", "16 times as many need at most 100 times as many accesses: with a list for a heap 256 times" },
+    { { 1, "many tasks", "8,000 tasks need at most 2,000 accesses each: with a list for a heap over 4,000" },
       CLUSTER_MANY },
 };
 static const cluster_case links_cases[] = {
@@ -213,7 +213,7 @@ static const cluster_case train_cases[] = {
 };
 static const cluster_case steps_cases[] = {
     { { 2, "ten thousand steps",
-        "need at most 30 times the accesses of one if speeds change four times: simulate only those that may differ" },
+        "need at most 10,000 accesses for each task if speeds change four times: simulate only those that may differ" },
       CLUSTER_STEPS },
 };
 
