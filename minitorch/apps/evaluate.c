@@ -23,7 +23,7 @@
 
 typedef struct options {
     const char *data, *vocabulary;
-    int64_t step, batch, batches, threads;
+    int64_t step, batch, windows, threads;
     mt_dtype dtype;
 } options;
 
@@ -34,7 +34,7 @@ static const mt_option flags[] = {
       "Folder of the IDX files, or a text or token file; default: those of datasets/fetch" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once" },
-    { "batches", 0, "N", MT_I64(options, batches, 1, 1 << 20), "Batches of a text, spread over its last tenth" },
+    { "windows", 0, "N", MT_I64(options, windows, 1, 1 << 30), "Windows of a text, spread over its last tenth" },
     { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats),
       "Element type of matrix products: f32, bf16 or f16" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
@@ -98,10 +98,11 @@ static mt_status test_gpt2(const options *o, const char *dir, int64_t step)
     if (status == MT_OK)
         status = same_vocabulary(&corpus, data, dir);
     if (status == MT_OK) {
-        mt_batch_source source = mt_batches_spread(corpus.valid_set, o->batches);
-        mt_loader *loader = mt_recipe_batches(&no_workers, source, o->batch);
+        mt_dataset *windows = mt_dataset_spread(corpus.valid_set, o->windows);
+        mt_loader *loader = mt_recipe_loader(&no_workers, windows, mt_sampler_sequential(o->windows), o->batch);
         status = mt_corpus_loss(&loss, model, loader);
         mt_loader_free(loader);
+        mt_dataset_close(windows);
     }
     if (status == MT_OK)
         printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f data=%s\n", step, loss, exp(loss), data);
@@ -126,7 +127,7 @@ static mt_status find(int64_t *step, const char *dir, int64_t wanted)
 
 int main(int argc, char **argv)
 {
-    options o = { .step = MT_NEWEST, .batch = 12, .batches = 80 };
+    options o = { .step = MT_NEWEST, .batch = 12, .windows = 12 * 80 };
     char program[64];
     int64_t step = 0;
     mt_words words = mt_cli_parse_words(

@@ -66,6 +66,10 @@ mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
  * the set's order. They borrow the set.   Aborts: not 1 <= held < set->count. */
 void mt_dataset_split(mt_dataset **others, mt_dataset **drawn, const mt_dataset *set, int64_t held, uint64_t seed);
 
+/* mt_dataset_spread -- `count` samples, spread evenly over the set, in its order: more than it has repeat some. Borrows
+ * the set.   Aborts: count < 1. */
+mt_dataset *mt_dataset_spread(const mt_dataset *set, int64_t count);
+
 /* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
  * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };

@@ -45,6 +45,15 @@ static subset *subset_new(const mt_dataset *set, int64_t count)
     return s;
 }
 
+mt_dataset *mt_dataset_spread(const mt_dataset *set, int64_t count)
+{
+    MT_CHECK(count >= 1, "a set of %" PRId64 " samples", count);
+    subset *s = subset_new(set, count);
+    for (; s->base.count < count; s->base.count++)
+        s->index[s->base.count] = s->base.count * set->count / count;
+    return &s->base;
+}
+
 void mt_dataset_split(mt_dataset **others, mt_dataset **drawn, const mt_dataset *set, int64_t held, uint64_t seed)
 {
     MT_CHECK(held >= 1 && held < set->count, "%" PRId64 " samples held out of %" PRId64, held, set->count);

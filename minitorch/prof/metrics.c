@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct mt_metrics {
     int fd;
     off_t bytes; /* of complete rows */
     char *path;
+    double kept;                                     /* of mt_metrics_kept */
     mt_status (*watch)(void *user, const char *row); /* NULL: nobody does */
     void (*end)(void *user);
     void *user;
@@ -29,7 +31,7 @@ static mt_status open_at(mt_metrics **out, const char *path, int flags, off_t en
     }
     mt_metrics *metrics = malloc(sizeof *metrics);
     MT_CHECK(metrics, "out of memory");
-    *metrics = (mt_metrics){ .fd = fd, .bytes = end, .path = strdup(path) };
+    *metrics = (mt_metrics){ .fd = fd, .bytes = end, .path = strdup(path), .kept = NAN };
     *out = metrics;
     return MT_OK;
 }
@@ -58,8 +60,17 @@ mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *head
         good = fgets(line, sizeof line, file) && strchr(line, '\n');
     off_t end = ftello(file);
     fclose(file);
-    return good ? open_at(out, path, 0, end)
-                : mt_fail(MT_ERR_FORMAT, "%s: expected the column names %s and %" PRId64 " rows", path, header, rows);
+    if (!good)
+        return mt_fail(MT_ERR_FORMAT, "%s: expected the column names %s and %" PRId64 " rows", path, header, rows);
+    MT_TRY(open_at(out, path, 0, end));
+    if (rows > 0)
+        (*out)->kept = strtod(line, NULL);
+    return MT_OK;
+}
+
+double mt_metrics_kept(const mt_metrics *metrics)
+{
+    return metrics->kept;
 }
 
 void mt_metrics_close(mt_metrics *metrics)

@@ -12,6 +12,10 @@ mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header
  * after the checkpoint it resumes from is dropped. MT_ERR_FORMAT, and the file unchanged, when it has fewer rows, or
  * other names. */
 mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *header, int64_t rows);
+
+/* mt_metrics_kept -- the number that the last of the rows that were kept begins with; NaN: there is none. */
+double mt_metrics_kept(const mt_metrics *metrics);
+
 void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
 
 /* mt_metrics_row -- one line, given without its newline, written immediately. When the disk is full, the file ends with

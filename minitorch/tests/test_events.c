@@ -49,7 +49,7 @@ static void decode(char *text, const uint8_t *p, const uint8_t *end, int depth)
             memcpy(&f, p, 4);
             sprintf(to, "%d:%g ", number, (double)f);
         }
-        bool message = type == 2 && ((depth == 0 && number == 5) || depth == 1);
+        bool message = type == 2 && ((depth == 0 && (number == 5 || number == 7)) || depth == 1);
         if (type == 2)
             sprintf(to, message ? "%d{" : "%d:%.*s ", number, (int)word, (const char *)p);
         if (message) {
@@ -104,7 +104,7 @@ Test(events, scalars)
     good(mt_metrics_row(metrics, "%d,%g", 128, 1e-5));
     good(mt_metrics_row(metrics, "%ld,%g", 5000000000, 7.0));
     read_events(text);
-    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n"
+    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n"
                            "2:1 5{1{1:a name of fifty-one characters to be on a safe side 2:0.5 } } \n"
                            "2:127 5{1{1:a name of fifty-one characters to be on a safe side 2:-3 } } \n"
                            "2:128 5{1{1:a name of fifty-one characters to be on a safe side 2:1e-05 } } \n"
@@ -123,14 +123,34 @@ Test(events, rows_of_metrics)
         good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 20, 0.25, 4.0));
         good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 40, 0.125, INFINITY));
         read_events(text);
-        cr_assert_str_eq(text, by_step
-                                   ? "2:0 3:brain.Event:2 \n2:20 5{1{1:loss 2:0.25 } } \n2:20 5{1{1:val_loss 2:4 } } \n"
-                                     "2:40 5{1{1:loss 2:0.12 } } \n2:40 5{1{1:val_loss 2:inf } } \n"
-                                   : "2:0 3:brain.Event:2 \n2:4 5{1{1:loss 2:0.25 } } \n2:4 5{1{1:val_loss 2:4 } } \n"
-                                     "2:5 5{1{1:loss 2:0.12 } } \n2:5 5{1{1:val_loss 2:inf } } \n");
+        cr_assert_str_eq(
+            text,
+            by_step ? "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n2:20 5{1{1:loss 2:0.25 } } \n2:20 5{1{1:val_loss 2:4 } } \n"
+                      "2:40 5{1{1:loss 2:0.12 } } \n2:40 5{1{1:val_loss 2:inf } } \n"
+                    : "2:0 3:brain.Event:2 \n2:4 7{1:1 } \n2:4 5{1{1:loss 2:0.25 } } \n2:4 5{1{1:val_loss 2:4 } } \n"
+                      "2:5 5{1{1:loss 2:0.12 } } \n2:5 5{1{1:val_loss 2:inf } } \n");
         mt_metrics_close(metrics);
         char command[128];
         snprintf(command, sizeof command, "rm %s/*", temp_dir);
         cr_assert_eq(system(command), 0);
     }
+}
+
+/* What a run wrote after the checkpoint that it goes on from begins again after the last row that is kept. */
+Test(events, a_run_that_goes_on_replaces_the_rest_of_the_curve)
+{
+    static char text[1 << 16];
+    const char *header = "step,loss";
+    mt_metrics *metrics;
+    good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
+    for (int step = 10; step <= 40; step += 10)
+        good(mt_metrics_row(metrics, "%d,1", step));
+    mt_metrics_close(metrics);
+    good(mt_metrics_resume(&metrics, in_dir("metrics.csv"), header, 2));
+    cr_assert_eq(mt_metrics_kept(metrics), 20);
+    good(mt_events_follow(metrics, temp_dir, header, 2));
+    good(mt_metrics_row(metrics, "35,0.5"));
+    read_events(text);
+    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n2:21 7{1:1 } \n2:35 5{1{1:loss 2:0.5 } } \n");
+    mt_metrics_close(metrics);
 }

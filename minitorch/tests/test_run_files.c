@@ -194,8 +194,39 @@ Test(run_files, progress_line)
     cr_expect_str_eq(text, "[........................]   0 %  0 samples/s");
     mt_progress_text(text, sizeof text, &progress, 1000, 2);
     cr_expect_str_eq(text, "[########################] 100 %  500 samples/s  0 s left");
+    mt_progress_text(text, sizeof text, &progress, 4, 10); /* below one a second: seconds each */
+    cr_expect_str_eq(text, "[........................]   0 %  2.5 s/sample  42 min left");
+    mt_progress_text(text, sizeof text, &progress, 250, 100);
+    cr_expect_str_eq(text, "[######..................]  25 %  2.5 samples/s  5 min left");
     mt_progress_text(text, 10, &progress, 250, 0.5);
     cr_expect_str_eq(text, "[######..");
+}
+
+Test(run_files, durations)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } want[] = { { 0, "0 s" },          { 119.4, "119 s" },      { 120, "2 min" },        { 719, "12 min" },
+                 { 7170, "2 h 0 min" }, { 12000, "3 h 20 min" }, { 86400, "24 h 0 min" }, { 200000, "2 d 7 h" } };
+    char text[32];
+    for (int i = 0; i < MT_COUNT(want); i++)
+        cr_expect_str_eq(mt_progress_duration(text, want[i].seconds), want[i].text);
+}
+
+/* After its first steps a long loop says once how long it will take, in a log too. */
+Test(run_files, a_long_loop_says_how_long_it_takes)
+{
+    const char *said = path_of("said");
+    cr_assert(freopen(said, "w", stderr) != NULL);
+    mt_progress slow = mt_progress_begin("steps", 1000), fast = slow;
+    slow.started -= 12, fast.started -= 0.01;
+    for (int done = 1; done < 8; done++) {
+        mt_progress_show(&slow, done, "loss");
+        mt_progress_show(&fast, done, "loss");
+    }
+    fflush(stderr);
+    cr_expect_str_eq(text_of(said), "1000 steps, 2.4 s/step: about 40 min\n");
 }
 
 Test(run_files, progress_line_fits_a_narrow_terminal)

@@ -13,7 +13,7 @@ cp -r "$dir/whole" "$dir/parts" && rm -r "$dir/parts/step-60"
 run -o "$dir/parts" --keep 0 --async-save --resume 40
 diff -r "$dir"/{whole,parts}/step-60 >"$dir/log" && diff "$dir"/{whole,parts}/vocab.bpe && ok || bad "other bits"
 last=$(tail -1 "$dir/whole/metrics.csv" | cut -d, -f3)
-"$bin/evaluate" --data "$dir/text" --batches 4 --batch 4 --step 60 "$dir/whole" >"$dir/log" 2>&1
+"$bin/evaluate" --data "$dir/text" --windows 16 --batch 4 --step 60 "$dir/whole" >"$dir/log" 2>&1
 loss=$(grep -o 'loss=[0-9.]*' "$dir/log" | tail -1)
 run -o "$dir/watched" --tensorboard && cmp -s "$dir"/{whole,watched}/step-60/manifest.json && ok || bad "watched"
 grep -qa val_loss "$dir"/watched/events.out.tfevents.* && ok || bad "no events"

@@ -86,9 +86,13 @@ wait $victim
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/two/metrics.csv") && ok || bad "another curve after a stop"
 
 # evaluate finds the best checkpoint, and computes what the run had as its validation loss there.
-"$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 4 --batches 2 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"
+"$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 3 --windows 8 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"
 best=$(sed -n 's/^ *"best step": *"\([0-9]*\)".*/\1/p' "$dir/straight/run.json")
 [ -n "$best" ] && said "evaluate: step=$best loss=$(awk -F, -v best="$best" '$1 == best { print $3 }' "$dir/straight/metrics.csv") "
+# Which windows are evaluated does not depend on how many are computed at once.
+for batch in 1 5 8 64; do
+    "$bin/evaluate" "$dir/straight" --data "$dir/text" --windows 8 -b $batch 2>&1 | sed 's/perplexity.*//' | cmp - <(sed -n 's/perplexity.*//p' "$dir/log") && ok || bad "evaluate -b $batch"
+done
 grep -q '"status":.*"done"' "$dir/straight/run.json" && ok || bad "run.json: $(cat "$dir/straight/run.json")"
 "$bin/evaluate" "$dir/straight" --data "$0" >"$dir/log" 2>&1 && bad "evaluated with other tokens" || said "its tokens are not those of the vocabulary in $dir/straight"
 

@@ -180,16 +180,19 @@ void mt_corpus_close(mt_corpus *c)
 mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
 {
     double total = 0;
+    int64_t windows = 0;
     mt_device device = mt_module_device(model);
     mt_batch batch;
     mt_no_grad_begin();
     while (mt_loader_next(loader, &batch)) {
         mt_scope_begin();
-        total += mt_item(mt_gpt2_loss(model, mt_to_device(batch.x, device), mt_to_device(batch.y, device)));
+        mt_tensor *mean = mt_gpt2_loss(model, mt_to_device(batch.x, device), mt_to_device(batch.y, device));
+        total += mt_item(mean) * (double)mt_dim(batch.x, 0);
+        windows += mt_dim(batch.x, 0);
         mt_scope_end();
     }
     mt_no_grad_end();
-    *loss = total / (double)mt_loader_steps(loader);
+    *loss = total / (double)windows;
     return mt_loader_status(loader);
 }
 

@@ -29,7 +29,7 @@ typedef struct mt_corpus {
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 
-/* mt_corpus_loss -- the mean loss of a GPT-2 over one epoch of a loader, whose batches are equal. Fails as it does. */
+/* mt_corpus_loss -- the mean loss of a GPT-2 over all windows of an epoch of a loader. Fails as it does. */
 mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader);
 
 /* mt_corpus_sample -- 200 tokens of a GPT-2, to stdout: they depend on seed and step only. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,21 @@ static mt_status put_scalar(events *e, const char *name, int64_t step, double va
     return put(e, event, end - event);
 }
 
+/* From here on the events of older files with this step or a later one count for nothing: field 7, a SessionLog, whose
+ * field 1 is 1, START. */
+static mt_status put_start(events *e, int64_t step)
+{
+    static const uint8_t start[] = { 1 << 3, 1 };
+    uint8_t event[EVENT];
+    return put(e, event, field(begin(event, step), 7, 2, start, sizeof start) - event);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------- */
+
+static bool by_step(const char *header)
+{
+    return strncmp(header, "step,", 5) == 0;
+}
 
 static mt_status take_row(void *user, const char *row)
 {
@@ -111,7 +126,7 @@ static mt_status take_row(void *user, const char *row)
     const char *name = e->header;
     double value = strtod(row, &next);
     int64_t step = ++e->rows;
-    if (strncmp(name, "step,", 5) == 0)
+    if (by_step(name))
         step = (int64_t)value;
     while (status == MT_OK && *next == ',' && (name = strchr(name, ','))) {
         char word[NAME + 1];
@@ -133,6 +148,9 @@ mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *hea
     *e = (events){ file, strdup(header), rows };
     MT_CHECK(e->header, "out of memory");
     mt_status status = put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event);
+    double kept = by_step(header) ? mt_metrics_kept(metrics) : (double)rows;
+    if (status == MT_OK)
+        status = put_start(e, rows == 0 || isnan(kept) ? 0 : (int64_t)kept + 1);
     if (status == MT_OK)
         mt_metrics_watch(metrics, take_row, close_events, e);
     else

@@ -4,8 +4,9 @@
  *
  * A sum is a CRC-32C (ckpt/crc32c.h) rotated right by 15 bits, plus 0xa282ead8. An Event is a protocol buffer with
  * fields 1: seconds since 1970 (double), 2: step (varint), 3: "brain.Event:2" in the first record, 5: a summary, whose
- * field 1 is a value: 1: its name, 2: a float. Format: tensorflow/core/lib/io/record_writer.h, event.proto and
- * summary.proto of github.com/tensorflow/tensorflow. */
+ * field 1 is a value: 1: its name, 2: a float; 7: a session log, START in the second record. What older files of the
+ * folder have from the step of START on is replaced by this file: the curves of a resumed run do not overlap.
+ * Format: tensorflow/core/lib/io/record_writer.h, event.proto and summary.proto of github.com/tensorflow/tensorflow. */
 #pragma once
 
 #include "prof/metrics.h"
