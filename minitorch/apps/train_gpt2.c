@@ -123,8 +123,10 @@ static mt_status open_text(run *r)
     o->config.vocabulary = r->corpus.vocabulary->token.count;
     MT_TRY(mt_gpt2_check(&o->config));
     MT_TRY(plan(r));
-    if (!o->plan)
+    if (!o->plan) {
+        MT_TRY(mt_gpt2_run_fits(r));
         MT_TRY(mt_team_launch(&o->team, &o->recipe));
+    }
     if (o->team.ranks > 1)
         printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",
                mt_team_text(&o->team), o->team.dp == o->team.ranks ? "" : " replica");

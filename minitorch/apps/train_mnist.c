@@ -15,6 +15,8 @@
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
+#include "optim/updates.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "prof/metrics.h"
 #include "prof/monitor.h"
@@ -237,7 +239,24 @@ static mt_loader *in_order(const run *r, const mt_dataset *set)
     return mt_recipe_loader(&r->opt.recipe, set, mt_sampler_sequential(set->count), TEST_BATCH);
 }
 
-static void make_model(run *r)
+/* Weights and gradients, the optimizer's state, the average; what layers have of a batch, and its gradient. */
+static mt_status check_memory(const run *r)
+{
+    const options *o = &r->opt;
+    int64_t weights = 0, columns = 0, copies = 2 + (o->recipe.ema > 0);
+    for (int state = 0; state < MT_UPDATE_STATES; state++)
+        copies += mt_update_rules[o->recipe.optimizer].state_size[state] == MT_STATE_LIKE_PARAM;
+    for (int64_t l = 1; l <= r->layers; l++) {
+        weights += (r->width[l - 1] + 1) * r->width[l];
+        columns += r->width[l];
+    }
+    if (o->recipe.device != MT_CPU)
+        return MT_OK;
+    return mt_memory_check(4 * (copies * weights + 2 * o->batch * columns), "a step",
+                           "use a smaller --batch, or smaller layers with --hidden");
+}
+
+static mt_status make_model(run *r)
 {
     const options *o = &r->opt;
     uint64_t seed = (uint64_t)o->recipe.seed;
@@ -245,6 +264,7 @@ static void make_model(run *r)
     r->width[0] = mt_shape_numel(r->mnist.train->x.shape);
     r->width[1] = o->hidden[0], r->width[2] = o->hidden[1];
     r->width[r->layers] = MT_CLASSES;
+    MT_TRY(check_memory(r));
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
     r->model = mt_mlp_new(r->width, (int)r->layers, &init);
     mt_module_to_device(r->model, o->recipe.device);
@@ -253,6 +273,7 @@ static void make_model(run *r)
     r->train = mt_recipe_loader(&o->recipe, r->train_set, mt_sampler_shuffling(r->train_set->count, seed), o->batch);
     r->valid = r->valid_set ? in_order(r, r->valid_set) : NULL;
     r->test = in_order(r, r->mnist.test);
+    return MT_OK;
 }
 
 /* What memory it took, and the head of the table. With a report of memory the trace is of the steps that follow: there
@@ -331,8 +352,8 @@ int main(int argc, char **argv)
     mt_status status = open_data(&r);
     if (status == MT_OK) {
         mt_out_of_memory_hook = advise;
-        make_model(&r);
-        status = train(&r);
+        status = make_model(&r);
+        status = status == MT_OK ? train(&r) : status;
     }
     int code = mt_cli_exit(status);
     mt_status told = r.metrics ? describe(&r, false, report(&r, status)) : status;

@@ -97,7 +97,8 @@ void emu_watch_begin(void); /* from here to the end this OS thread runs blocks, 
 void emu_watch_end(void);
 
 /* ---- memory.c ---- */
-void emu_arena_open(void); /* makes device memory accessible, for a launch */
+void emu_arena_reserve(void); /* addresses, at the first use of the device: a program that has none needs none */
+void emu_arena_open(void);    /* makes device memory accessible, for a launch */
 void emu_arena_close(void);
 void emu_open(const emu_allocation *allocation); /* the same for one allocation; NULL: does nothing */
 void emu_close(const emu_allocation *allocation);

@@ -33,12 +33,18 @@ static size_t count = 1, room;
 static size_t live, waiting; /* bytes of the device in use, bytes freed and not reused */
 static bool host_check;
 
-__attribute__((constructor(102))) static void reserve(void)
+__attribute__((constructor(102))) static void configure(void)
 {
     device_span = (size_t)emu_setting("CUEMU_MEMORY", 8192) << 20;
     host_check = emu_setting("CUEMU_HOSTCHECK", 1);
-    emu_arena_size = device_span + HOST_SPAN;
     top[1] = device_span;
+}
+
+void emu_arena_reserve(void)
+{
+    if (emu_arena)
+        return;
+    emu_arena_size = device_span + HOST_SPAN;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     emu_arena = mmap(NULL, emu_arena_size, PROT_NONE, flags, -1, 0);
     owner = mmap(NULL, emu_arena_size / EMU_GRANULE * sizeof *owner, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -75,6 +81,7 @@ static void protect(size_t begin, size_t end, int how)
 
 void emu_arena_open(void)
 {
+    emu_arena_reserve();
     protect(0, least(top[0], CHECKED), PROT_READ | PROT_WRITE);
 }
 
@@ -172,6 +179,7 @@ emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc)
 {
     if (home == EMU_DEVICE && size > device_span - live)
         return NULL;
+    emu_arena_reserve();
     /* Untraced, a use after free cannot be recognised: freed memory is reused at once, so that fewer pages are touched
      * and have to be protected. */
     emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home, false) : NULL;

@@ -59,6 +59,7 @@ void emu_shadow_open(void)
 {
     if (emu_device_state)
         return;
+    emu_arena_reserve();
     emu_device_state =
         mmap(NULL, emu_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (emu_device_state == MAP_FAILED) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ckpt/manifest.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
@@ -159,12 +160,7 @@ static mt_status count_steps(mt_budgeted_result *out, const mt_budgeted *b, cons
     const mt_gpt2_batch batch = { r->batch, config->block, r->micro, dtype[r->dtype > 0 ? r->dtype : 0] };
     mt_gpt2_cost cost = mt_gpt2_cost_of(config, &batch, each);
     free(each);
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if ((double)cost.peak_bytes > memory)
-        return mt_fail(MT_ERR_ARGUMENT,
-                       "a step needs %.1f GB, and this machine has %.1f: write a smaller \"batch\" and more "
-                       "\"micro_batches\"",
-                       (double)cost.peak_bytes / 1e9, memory / 1e9);
+    MT_TRY(mt_memory_check(cost.peak_bytes, "a step", "write a smaller \"batch\" and more \"micro_batches\""));
     out->step_flops = cost.flops + cost.again_flops;
     double steps = floor(b->flops / (double)out->step_flops);
     if (steps < 1)

@@ -2,9 +2,11 @@
 #include "train/gpt2_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/cost.h"
+#include "prof/allowed.h"
 #include "train/run_json.h"
 
 typedef mt_gpt2_run run;
@@ -186,6 +188,28 @@ static mt_rank_took planned(const run *r, int rank)
     bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
     bool wire = c->compress == MT_PLAIN && c->all_reduce == MT_BY_RING && c->schedule.chunks == 1;
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
+}
+
+/* The rank's part where the plan knows it. A rule other than Adam's may have no state at all. */
+static int64_t needed(const run *r, int rank)
+{
+    const mt_team_config *c = &r->opt.team;
+    mt_update_kind rule = r->opt.recipe.optimizer;
+    int64_t state = rule == MT_ADAM || rule == MT_ADAMW ? 0 : r->cost.optimizer_bytes, parts = c->pp * c->tp;
+    int64_t peak = c->ranks > 1 ? planned(r, rank).peak : -1;
+    return (peak >= 0 ? peak : r->cost.peak_bytes / parts) - state / parts / (c->zero ? c->dp : 1);
+}
+
+mt_status mt_gpt2_run_fits(const run *r)
+{
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
+    int64_t ranks = local ? mt_min(atoi(local), r->opt.team.ranks) : r->opt.team.ranks, sum = 0;
+    if (r->opt.recipe.device != MT_CPU)
+        return MT_OK;
+    for (int rank = 0; rank < mt_max(ranks, 1); rank++)
+        sum += needed(r, rank);
+    return mt_memory_check(sum, ranks > 1 ? "a step of all ranks" : "a step",
+                           "a smaller --batch with more --micro-batches, or --recompute, makes it less");
 }
 
 static mt_rank_took measured(const run *r)
