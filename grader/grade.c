@@ -235,6 +235,23 @@ static mt_status copy_rows(mg_results *all, const mg_results *results)
     return MT_OK;
 }
 
+/* Which rows the reports have that did not run now, and why. */
+static void put_remark(mg_results *all, const char *step)
+{
+    char *text = all->remark;
+    size_t size = sizeof all->remark;
+    if (step)
+        snprintf(text, size, "Graded: step %.100s.", step);
+    if (mg_stop)
+        strcat(text, &" The grade was interrupted."[!step]);
+    if ((step || mg_stop) && all->missing)
+        snprintf(text + strlen(text), size - strlen(text), " %lld rows did not run and have no points.",
+                 (long long)all->missing);
+    if ((step || mg_stop) && all->recalled)
+        snprintf(text + strlen(text), size - strlen(text), " %lld rows are from the grade before.",
+                 (long long)all->recalled);
+}
+
 /* NN.json and NN.html. If not all rows ran, they keep those of the grade before. */
 static mt_status write_reports(const mg_results *results, const mg_options *o, const char *folder, const char *name,
                                char html[PATH_MAX])
@@ -248,10 +265,7 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     if (status != MT_OK)
         return status;
     all.sources = results->sources; /* lent */
-    if (o->step)
-        snprintf(all.remark, sizeof all.remark, "Graded: step %s. All other rows are from the grade before.", o->step);
-    else if (mg_stop)
-        snprintf(all.remark, sizeof all.remark, "The grade was interrupted: its last rows are from the grade before.");
+    put_remark(&all, o->step);
     status = mg_report_json(json, &all);
     if (status == MT_OK)
         status = mg_report_html(html, &all);

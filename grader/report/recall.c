@@ -13,6 +13,8 @@ static void take_string(const cJSON *object, const char *key, char *text, size_t
     snprintf(text, size, "%s", mg_json_string(object, key));
 }
 
+static const char not_graded[] = "not graded yet";
+
 static bool is_row(const cJSON *test, const mg_row *row)
 {
     return strcmp(mg_json_string(test, "number"), row->step) == 0 &&
@@ -43,11 +45,29 @@ static void take_row(mg_row *row, const cJSON *test)
     mg_counted_take(row, extra);
 }
 
-static void take_ran(mg_row *row, const mg_results *now)
+static bool take_ran(mg_row *row, const mg_results *now)
 {
     for (int64_t i = 0; i < now->count; i++)
-        if (now->rows[i].ran && strcmp(now->rows[i].step, row->step) == 0 && strcmp(now->rows[i].name, row->name) == 0)
+        if (now->rows[i].ran && strcmp(now->rows[i].step, row->step) == 0 &&
+            strcmp(now->rows[i].name, row->name) == 0) {
             *row = now->rows[i];
+            return true;
+        }
+    return false;
+}
+
+/* A row that has not run and was not there before is as it was: "not graded yet". */
+static bool take_earlier(mg_row *row, const cJSON *json)
+{
+    const cJSON *test;
+    cJSON_ArrayForEach(test, cJSON_GetObjectItem(json, "tests"))
+    {
+        if (is_row(test, row)) {
+            take_row(row, test);
+            return strcmp(row->note, not_graded) != 0;
+        }
+    }
+    return false;
 }
 
 void mg_recall_open(mg_results *results, const char *path)
@@ -78,7 +98,7 @@ mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, c
     if (status != MT_OK)
         return status;
     cJSON *json = mg_json_read(path);
-    const cJSON *test, *units = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "extra_data"), "units");
+    const cJSON *units = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "extra_data"), "units");
     if (cJSON_IsString(units) && strcmp(units->valuestring, now->units) != 0) { /* of other units */
         cJSON_Delete(json);
         json = NULL;
@@ -87,13 +107,12 @@ mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, c
         mg_row *row = &all->rows[i];
         row->verdict = MG_TODO;
         row->measured = row->low = row->full = row->toy = row->reference = NAN;
-        snprintf(row->note, sizeof row->note, "not graded yet");
-        cJSON_ArrayForEach(test, cJSON_GetObjectItem(json, "tests"))
-        {
-            if (is_row(test, row))
-                take_row(row, test);
+        snprintf(row->note, sizeof row->note, "%s", not_graded);
+        if (!take_ran(row, now)) {
+            bool earlier = take_earlier(row, json);
+            all->recalled += earlier;
+            all->missing += !earlier;
         }
-        take_ran(row, now);
         row->ran = true;
     }
     cJSON_Delete(json);

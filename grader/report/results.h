@@ -68,8 +68,10 @@ typedef struct mg_results {
     char warning[2048];   /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
     char
         ignored[512]; /* files of a submission that were not taken, and why: "Makefile (not a unit)"; empty when none */
-    char remark[256]; /* "graded: step 02.3; the other rows are from the grade before"; empty for a whole grade */
+    char remark[256]; /* "Graded: step 02.3. 40 rows are from the grade before."; empty for a whole grade */
     double points, max, seconds;
+    double calls;                       /* seconds of processor time that all calls used */
+    int64_t recalled, missing;          /* rows of mg_recall that are from the grade before, or from none */
     const struct mg_course_lab *course; /* the points of the rows, and who sees them; NULL: those of the checks */
     mg_row *rows;
     int64_t count;

@@ -7,7 +7,7 @@ cd "$root"
 build=build/release
 mkdir "$dir/none" "$dir/report"
 for unit in solutions/00-tensors/*.c; do "$build/bin/strip" "$unit" "$dir/none/${unit##*/}"; done
-grade() { "$build/bin/grade" -q --lab 00 --step 00.1 --units "$1" --report "$dir/report" >"$2" 2>&1; }
+grade() { "$build/bin/grade" -q --lab 00 --step 00.1 --units "$1" --report "$dir/report" "${@:3}" >"$2" 2>&1; }
 score() { grep -m1 '"score"' "$1" | tr -dc '0-9.'; }
 
 exec 9>"$dir/report/.00.lock" # as a grading that runs does
@@ -16,6 +16,10 @@ grade solutions/00-tensors "$dir/first"
 check "the second writes elsewhere" [ -e "$dir/report/00-2.json" ] && check "and HTML" [ -e "$dir/report/00-2.html" ]
 check "nothing under the first name" [ ! -e "$dir/report/00.json" ]
 check "it says where" grep -q '00-2.html' "$dir/first"
+before=$(score "$dir/report/00-2.json")
+check "rows that never ran are from no grade before" grep -q '"Graded: step 00.1. [0-9]* rows did not run and have no points.' "$dir/report/00-2.json"
+grade solutions/00-tensors "$dir/first" --step 00.2
+check "but those of this grade are" grep -q '"Graded: step 00.2. [0-9]* rows did not run and have no points. 6 rows are from the grade before.' "$dir/report/00-2.json"
 before=$(score "$dir/report/00-2.json")
 exec 9>&-
 grade "$dir/none" "$dir/second"
