@@ -215,8 +215,9 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
     bench->worker.path = bench->worker_path;
     bench->worker.launcher = bench->launcher_path;
     bench->worker.limits = bench->info.limits;
+    bench->worker.limits.cpu_s = fmin(bench->info.limits.cpu_s, bench->info.limits.calls_s);
     if (o->limit > 0) {
-        bench->worker.limits.cpu_s = fmin(o->limit, bench->info.limits.cpu_s);
+        bench->worker.limits.cpu_s = fmin(o->limit, bench->worker.limits.cpu_s);
         bench->worker.limits.wall_s = fmin(2 * o->limit, bench->info.limits.wall_s); /* others use the machine, too */
     }
     bench->no_speed = o->no_speed;
@@ -272,6 +273,7 @@ static void grade_times(mg_results *results, const mg_options *o, mg_bench *benc
         if (time > 0)
             bench->seed = fresh_seed(o->seed ? o->seed + (uint64_t)time : 0);
         bench->todos = bench->failures = 0;
+        bench->used = 0;
         results->count = count;
         run_all(results, o, bench);
         if (o->graded)
@@ -323,6 +325,7 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
         status = mg_scratch_open(&scratch);
     if (status == MT_OK)
         status = grade_in(results, o, bench, scratch.path);
+    results->calls = bench->used;
     mg_scratch_close(&scratch);
     mg_labinfo_free(&bench->info);
     free(bench);

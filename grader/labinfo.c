@@ -14,6 +14,7 @@
 static const mg_limits defaults = {
     .cpu_s = 20,
     .wall_s = 30,
+    .calls_s = 60,
     .memory_mib = 2048,
     .file_mib = 1,
     .output_kib = 256,
@@ -75,6 +76,7 @@ static void read_limits(mg_limits *l, const cJSON *json, bool cuda)
 {
     l->cpu_s = number(json, "cpu_s", defaults.cpu_s);
     l->wall_s = number(json, "wall_s", defaults.wall_s);
+    l->calls_s = number(json, "calls_s", defaults.calls_s);
     l->memory_mib = (int64_t)number(json, "memory_mib", cuda ? EMULATED_MIB : (double)defaults.memory_mib);
     l->file_mib = (int64_t)number(json, "file_mib", (double)defaults.file_mib);
     l->output_kib = (int64_t)number(json, "output_kib", (double)defaults.output_kib);

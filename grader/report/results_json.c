@@ -115,6 +115,7 @@ mt_status mg_report_json(const char *path, const mg_results *results)
     add_string(extra, "units", results->units);
     add_string(extra, "machine", results->machine);
     mg_json_add_number(extra, "max_score", results->max);
+    mg_json_add_number(extra, "calls", results->calls);
     add_item(root, "extra_data", extra);
     return mg_json_write(root, path);
 }

@@ -1,7 +1,9 @@
-/* hopeless.c -- calls that are not made: functions that failed twice in the same way would do so again, and a lab has a
- * total time. Otherwise a unit that never ends costs its limit once in each row. */
+/* hopeless.c -- calls that are not made: functions that failed twice in the same way would do so again, and all calls
+ * of a lab have a budget of processor time, and a total time. Otherwise a unit that never ends costs its limit once in
+ * each row, and one whose functions never end twice for each of them. */
 #include "rows/run.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ENOUGH = 2 };
@@ -22,13 +24,25 @@ static struct mg_failure *failure_of(mg_bench *b, const char *function)
 bool mg_hopeless(mg_run *run)
 {
     struct mg_failure *f = failure_of(run->bench, run->function);
-    if (run->bench->deadline > 0 && mt_now() > run->bench->deadline)
+    double budget = run->bench->info.limits.calls_s;
+    if (budget > 0 && run->bench->used > budget)
+        mg_judge(run, MG_TIMEOUT, "skipped: the calls before this one used up the %g s of processor time of a lab",
+                 budget);
+    else if (run->bench->deadline > 0 && mt_now() > run->bench->deadline)
         mg_judge(run, MG_TIMEOUT, "skipped: the %d minutes of a lab are used up", MG_LAB_MINUTES);
     else if (f && f->timeouts >= ENOUGH)
         mg_judge(run, MG_TIMEOUT, "skipped: %s used up its time twice", run->function);
     else if (f && f->crashes >= ENOUGH)
         mg_judge(run, MG_CRASH, "skipped: %s crashed twice in the same way: %s", run->function, f->crash);
     return run->judged;
+}
+
+/* A call that does not come back holds the grader, whether it computes or sleeps. */
+void mg_note_time(mg_run *run, double seconds)
+{
+    const mg_outcome *o = &run->outcome;
+    if (o->verdict != MG_ERROR)
+        run->bench->used += o->verdict == MG_PASS ? o->cpu : fmax(o->cpu, seconds);
 }
 
 /* Two crashes are equal when their line is ("labs/.../linear.c:10"), or the words where no line is known. */

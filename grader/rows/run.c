@@ -300,7 +300,9 @@ static void invoke(mg_run *run)
     /* guards catch an overrun at the end on one call, at the start on the next */
     in.at_end = run->same_place || run->calls % 2 == 0;
     mg_capture_call(&b->capture, &in);
+    double begin = mt_now();
     mg_session_call(run->session, &in, &run->outcome);
+    mg_note_time(run, mt_now() - begin);
 }
 
 /* An error of ours (no process, no memory, a full disk) may pass. So may processor time in a stopped worker, which a

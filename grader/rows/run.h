@@ -35,6 +35,7 @@ typedef struct mg_bench {
     int failures;
     int idle;        /* calls are answered by mg_idle_answer; 0: by the worker (vacuous.c) */
     double deadline; /* of the whole lab, by mt_now; 0: none */
+    double used;     /* of info.limits.calls_s, by the calls so far */
 } mg_bench;
 
 struct mg_run {
@@ -65,8 +66,9 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...) MT_PRINTF(3
 enum { MG_LAB_MINUTES = 30 };
 
 /* mg_hopeless -- whether the described call is not worth its time; the run has its verdict then. mg_note_failure --
- * after a call that did not come back. */
+ * after a call that did not come back. mg_note_time -- after each call, which took so many seconds by the clock. */
 bool mg_hopeless(mg_run *run);
+void mg_note_time(mg_run *run, double seconds);
 void mg_note_failure(mg_run *run);
 
 /* mg_idle_answer -- the outputs of a function that does nothing, in the way that bench->idle says. */

@@ -13,6 +13,7 @@
 
 typedef struct mg_limits {
     double cpu_s, wall_s; /* of one check */
+    double calls_s;       /* processor time of all calls of a lab; a call that does not come back counts by the clock */
     int64_t memory_mib;   /* address space */
     int64_t file_mib;     /* any one file */
     int64_t output_kib;   /* stdout and stderr together */

@@ -1,5 +1,8 @@
-/* test_hopeless.c -- a function that fails twice in the same way is not called again. */
+/* test_hopeless.c -- a function that fails twice in the same way is not called again; nor is any, when the calls have
+ * used up their time. */
 #include "toy.h"
+
+#include <sys/resource.h>
 
 #define TOY_BODY(text) \
     "#include <stdint.h>\n#include <stdlib.h>\nvoid toy(float *out, const float *x, int64_t n)\n{ " text " }\n"
@@ -32,5 +35,54 @@ Test(hopeless, a_function_that_fails_twice_alike_is_not_called_again, .timeout =
             cr_expect_eq(r.rows[row].verdict, units[i].verdict, "%s", r.rows[row].detail);
         mg_results_free(&r);
     }
+    toy_close(&t);
+}
+
+/* Rows of one function each: what one of them used is missing for all, whether it computed or slept. */
+Test(hopeless, calls_share_a_budget_of_time, .timeout = 600)
+{
+    static const char *const units[] = { TOY_BODY("for (volatile int i = 0;; i++);"),
+                                         "#include <unistd.h>\n" TOY_BODY("for (;;) sleep(9);") };
+    toy t;
+    toy_open(&t);
+    t.any_symbol = true;
+    toy_shell("sed -i 's/\"cpu_s\": 1,/\"cpu_s\": 1, \"calls_s\": 0.5,/' %s/labs/90-toy/lab.json", t.root);
+    for (int i = 0; i < MT_COUNT(units); i++) {
+        mg_results r = toy_grade(&t, units[i], NULL);
+        cr_expect_not(strstr(r.rows[0].detail, "skipped"), "%s", r.rows[0].detail);
+        for (int row = 1; row < 3; row++) {
+            cr_expect_eq(r.rows[row].verdict, MG_TIMEOUT, "%s", mg_verdict_name(r.rows[row].verdict));
+            cr_expect(strstr(r.rows[row].detail, "skipped: the calls before this one used up the 0.5 s"), "%s",
+                      r.rows[row].detail);
+        }
+        cr_expect_gt(r.calls, 0.5);
+        mg_results_free(&r);
+    }
+    toy_close(&t);
+}
+
+static double used_by_children(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Every worker is killed in the end. What it used is in the account of the grader's children, as in the gradebook. */
+Test(hopeless, the_time_of_killed_workers_is_accounted, .timeout = 600)
+{
+    toy t;
+    toy_open(&t);
+    t.any_symbol = true;
+    double before = used_by_children();
+    mg_results r = toy_grade(&t,
+                             "#include <time.h>\n" TOY_BODY("clock_t end = clock() + CLOCKS_PER_SEC / 3;"
+                                                            "while (clock() < end);"
+                                                            "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"),
+                             "90.1 many");
+    cr_expect_eq(r.rows[0].verdict, MG_PASS, "%s", r.rows[0].detail);
+    cr_expect_gt(r.calls, 0.6, "two calls of a third of a second used %g s", r.calls);
+    cr_expect_gt(used_by_children() - before, r.calls, "calls: %g s", r.calls);
+    mg_results_free(&r);
     toy_close(&t);
 }
