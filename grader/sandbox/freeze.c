@@ -192,11 +192,38 @@ double mg_waited_seconds(pid_t program)
     return sum;
 }
 
-enum { DEEPEST = 12 };
+enum { DEEPEST = 12, MOST_CHILDREN = 4096 };
+
+/* The numbers of a process's children, separated by blanks. */
+static bool children_of(pid_t process, char text[MOST_CHILDREN])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
+    return slurp(path, text, MOST_CHILDREN);
+}
+
+static void kill_below(pid_t process, int depth)
+{
+    char text[MOST_CHILDREN];
+    children_of(process, text);
+    for (char *rest = text, *end; depth < DEEPEST; rest = end) {
+        long child = strtol(rest, &end, 10);
+        if (end == rest)
+            break;
+        kill_below((pid_t)child, depth + 1);
+        kill((pid_t)child, SIGKILL);
+    }
+}
+
+void mg_kill_below(pid_t process)
+{
+    if (process > 0)
+        kill_below(process, 0);
+}
 
 static double seconds_below(pid_t process, int depth)
 {
-    char path[64], text[4096];
+    char path[64], text[MOST_CHILDREN];
     unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     const char *after_name = slurp(path, text, sizeof text) ? strrchr(text, ')') : NULL;
@@ -204,8 +231,7 @@ static double seconds_below(pid_t process, int depth)
                               &system, &ended_user, &ended_system) != 4)
         return 0;
     double sum = (double)(user + system + ended_user + ended_system) / (double)sysconf(_SC_CLK_TCK);
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
-    slurp(path, text, sizeof text);
+    children_of(process, text);
     for (char *rest = text, *end; depth < DEEPEST; rest = end) {
         long child = strtol(rest, &end, 10);
         if (end == rest)

@@ -29,6 +29,9 @@ double mg_cpu_seconds(pid_t program);
 /* mg_waited_seconds -- time its threads were ready to run but had no processor; 0 when the kernel does not say. */
 double mg_waited_seconds(pid_t program);
 
+/* mg_kill_below -- kill all that a process has started, and not the process. */
+void mg_kill_below(pid_t process);
+
 /* mg_tree_seconds -- processor time used so far by a process and all that it has started, as far as they are there or
  * were waited for. */
 double mg_tree_seconds(pid_t process);

@@ -5,6 +5,7 @@
  * counts per user, and before bubblewrap has made its user namespace it would include all processes of that user. A
  * worker's launcher sets it inside (worker/launch.c). */
 #include "sandbox/sandbox.h"
+#include "sandbox/freeze.h"
 #include "sandbox/landlock.h"
 #include "sandbox/patience.h"
 #include "sandbox/scratch.h"
@@ -25,12 +26,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define END_SECONDS 0.05
+
 static const char bubblewrap[] = "/usr/bin/bwrap";
 
 enum {
     ARGUMENTS = 256,
     CONTROL = 2, /* descriptors for bubblewrap itself: filter, info */
     START_SECONDS = 10,
+    END_TRIES = 20, /* of a twentieth of a second */
     CPU_BACKSTOP =
         64, /* the checker limits the time of each check; the kernel's limit is for the whole life of the worker */
 };
@@ -232,6 +236,7 @@ static mt_status launch_confined(mg_process *process, launch *l)
         close(filter);
         return mt_fail(MT_ERR_IO, "pipe: %s", strerror(errno));
     }
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what bubblewrap leaves becomes our child: mg_process_end waits for it */
     l->fd[l->fds++] = filter;
     l->fd[l->fds++] = info[1];
     mt_status status = launch_process(process, l);
@@ -258,23 +263,40 @@ mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *s)
     return bubblewrapped ? launch_confined(process, &l) : launch_process(process, &l);
 }
 
+/* End the programs in bubblewrap, and let the first process of its namespace wait for them: when that one is killed,
+ * the processor time that they have used is lost, and the gradebook would not know of it. False: there were none, or
+ * they do not end. */
+static bool end_programs(const mg_process *process)
+{
+    bool ended = process->reaper <= 0 || poll(&(struct pollfd){ .fd = process->pidfd, .events = POLLIN }, 1, 0) > 0;
+    bool any = !ended;
+    for (int tries = 0; !ended && tries < END_TRIES; tries++) {
+        mg_kill_below(process->reaper);
+        ended = mg_wait_readable(process->pidfd, END_SECONDS);
+    }
+    return any && ended;
+}
+
 int mg_process_end(mg_process *process)
 {
     int status = 0;
     if (process->child <= 0)
         return 0;
+    bool killed = end_programs(process);
     kill(process->child, SIGKILL);
     kill(-process->child, SIGKILL); /* without bubblewrap: the processes of a compiler */
     if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(process->reaper, SIGKILL); /* kills all processes of its namespace */
     waitpid(process->child, &status, 0);
+    if (process->reaper > 0)
+        waitpid(process->reaper, NULL, 0);
     mg_janitor_note(-process->child);
     if (process->reaper > 0)
         mg_janitor_note(-process->reaper);
     close(process->pidfd);
     close(process->output);
     *process = (mg_process){ .pidfd = -1, .output = -1 };
-    return status;
+    return killed ? SIGKILL : status;
 }
 
 mt_status mg_sandbox_probe(mg_confinement kind)
