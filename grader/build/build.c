@@ -2,6 +2,7 @@
  *
  *   include/     the framework's headers and no other file of the repository
  *   src/labs/NN-name/ units as collected     obj/NN-name/ their objects     obj/counted/NN-name/ those of MG_COUNTED
+ *                                            and the texts of judge.h
  *   src/stub.c, obj/one/ see stub.c
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
  *   bin/         prebuilt: launch, which starts a worker
@@ -11,18 +12,12 @@
  * messages, __FILE__ and debug information have the repository's paths. A link sees its objects and runs none of
  * them. */
 #include "build/tools.h"
-#include "sandbox/freeze.h"
-#include "sandbox/patience.h"
-#include "sandbox/session.h"
 #include "build/symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 const char mg_compiler[] = "/usr/bin/gcc";
@@ -33,108 +28,6 @@ const char mg_compiler[] = "/usr/bin/gcc";
     "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math",    \
         "--param=avoid-fma-max-bits=0", "-fopenmp", "-g", "-fstack-protector-strong", "-Wall", "-Wextra", \
         "-fdiagnostics-color=never"
-
-static const mg_limits tool_limits = {
-    .cpu_s = 1,
-    /* times the factor in sandbox.c: 64 s */ .wall_s = 60,
-    .memory_mib = 4096,
-    .file_mib = 64,
-    .output_kib = 512,
-};
-
-/* ---- running a tool ------------------------------------------------------------------------- */
-
-enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2, TOO_MUCH_WORK = -3, MOST_BUSY = 5 };
-
-/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. Returns its status. One that
- * has not worked half of its time waits for others: it gets five times as long. */
-static int watch(mg_process *process, const mg_limits *limits, char *log, size_t size)
-{
-    char chunk[8192];
-    size_t used = 0, total = 0;
-    mg_patience patience = mg_patience_new();
-    struct pollfd p[2] = { { .fd = process->output, .events = POLLIN }, { .fd = process->pidfd, .events = POLLIN } };
-    int over = 0;
-    for (bool ended = false; !ended && !over;) {
-        poll(p, 2, MG_TICK_MS);
-        ended = p[1].revents;
-        for (ssize_t n; (n = read(process->output, chunk, sizeof chunk)) > 0 && !over;) {
-            size_t take = mt_min(n, (int64_t)(size - 1 - used));
-            memcpy(log + used, chunk, take);
-            used += take;
-            total += (size_t)n;
-            over = total > (size_t)limits->output_kib << 10 ? TOO_MUCH_OUTPUT : 0;
-        }
-        double waited = mg_waiting(&patience);
-        if (!over && !ended && (mg_stop || waited > limits->wall_s * MOST_BUSY))
-            over = OVERDUE;
-        else if (!over && !ended && waited > limits->wall_s && mg_tree_seconds(process->child) > limits->wall_s / 2)
-            over = TOO_MUCH_WORK;
-    }
-    log[used] = 0;
-    int status = mg_process_end(process);
-    return over ? over : status;
-}
-
-/* Why a tool was ended, as the last line of what it printed. */
-static void add_reason(char *log, size_t size, const char *what, int code)
-{
-    char line[160];
-    const char *why = code == TOO_MUCH_WORK     ? "it took too long"
-                      : code == TOO_MUCH_OUTPUT ? "it printed more than 512 KiB"
-                                                : "without a message: too much time, memory or output";
-    int length = snprintf(line, sizeof line, "%s%s was ended (status %d): %s", log[0] ? "\n" : "", what, code, why);
-    size_t at = strlen(log), room = (size_t)length + 1;
-    if (room <= size)
-        memcpy(log + (at < size - room ? at : size - room), line, room);
-}
-
-/* Whether the system killed a program of gcc. One that reaches a limit of ours is not killed: it says that it is out of
- * memory. Lines about a unit begin with a path. */
-static bool is_killed(const char *log)
-{
-    const char *at = strstr(log, "gcc: fatal error: Killed signal terminated program");
-    return at && (at == log || at[-1] == '\n');
-}
-
-mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
-{
-    mg_process process;
-    mt_status status = mg_sandbox_start(&process, box);
-    if (status != MT_OK)
-        return status;
-    int code = watch(&process, &box->limits, log, size);
-    if (code == 0)
-        return MT_OK;
-    if (mg_stop)
-        return mt_fail(MT_ERR_STOPPED, "interrupted");
-    if (code == TOO_MUCH_WORK || code == TOO_MUCH_OUTPUT || !log[0])
-        add_reason(log, size, what, code);
-    if (code == OVERDUE)
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s took longer than %g s: the machine is busy, grade again", what,
-                       box->limits.wall_s * MOST_BUSY);
-    if (is_killed(log))
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s was killed: the machine has too little memory, grade again", what);
-    return mt_fail(MT_ERR_FORMAT, "%s failed", what);
-}
-
-mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *folder)
-{
-    return (mg_sandbox){ .confined = b->confined,
-                         .toolchain = true,
-                         .tmp_mib = 256,
-                         .filter = MG_FILTER_COMPILER,
-                         .limits = tool_limits,
-                         .argv = argv,
-                         .folder = folder };
-}
-
-/* Output of a sandboxed tool must be a plain file before we use it. */
-mt_status mg_is_plain(const char *path)
-{
-    struct stat st;
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s was not made", path);
-}
 
 /* ---- preparation ---------------------------------------------------------------------------- */
 
@@ -170,6 +63,11 @@ static mt_status copy_prebuilt(const mg_build *b)
     }
     return status;
 }
+
+/* Seconds of mg_work for any lab, and for each unit. On a busy AMD EPYC (Zen 4) all units of the reference and their
+ * first link took 1.2 s in lab 01, 1.6 s in lab 08, 2.7 s in lab 06 and 6.1 s in lab 11; a slow machine may take some
+ * times that. */
+enum { WORK_OF_ANY = 15, WORK_OF_C = 2, WORK_OF_CUDA = 4 };
 
 mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, mg_confinement confined)
 {
@@ -254,7 +152,7 @@ void mg_object(char path[PATH_MAX], const char *folder, const char *unit)
 
 /* Run a compiler in src/, on a source in `folder`. */
 static mt_status run_compiler(const mg_build *b, const char *const *argv, const char *folder, const char *object,
-                              char *log, size_t size)
+                              mg_work *work, char *log, size_t size)
 {
     char src[PATH_MAX], include[PATH_MAX], objects[PATH_MAX], emulator[PATH_MAX];
     mg_path(src, "%s/src", b->scratch);
@@ -266,34 +164,49 @@ static mt_status run_compiler(const mg_build *b, const char *const *argv, const 
     box.readable[1] = folder;
     box.readable[2] = access(emulator, F_OK) == 0 ? emulator : NULL;
     box.writable[0] = objects;
-    mt_status status = mg_run_tool(&box, "the compiler", log, size);
+    mt_status status = mg_run_tool(&box, "the compiler", work, log, size);
     return status == MT_OK ? mg_is_plain(object) : status;
 }
 
+/* GCC SOURCE OBJECT FLAGS: the object is made of the preprocessed text, which is judged (judge.h), in three steps whose
+ * texts stay. Preprocessed text has no comments and macros, on which warnings depend, so messages are those of another
+ * run, of the source. */
+static const char compile_script[] =
+    "gcc=$1 source=$2 base=${3%.o}; shift 3\n"
+    "\"$gcc\" \"$@\" -E \"$source\" -o \"$base.i\" 2>\"$base.said\" &&\n"
+    "    \"$gcc\" \"$@\" -S \"$base.i\" -o \"$base.part\" 2>>\"$base.said\" &&\n"
+    "    mv \"$base.part\" \"$base.s\"; failed=$?\n"
+    "[ ! -s \"$base.said\" ] || \"$gcc\" \"$@\" -S \"$source\" -o \"$base.again\" || exit\n"
+    "[ $failed = 0 ] || { cat \"$base.said\"; exit 1; }\n"
+    "exec \"$gcc\" -c \"$base.s\" -o \"$base.o\"";
+
 /* A counted unit calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each
  * element. */
-mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, char *log, size_t size)
+mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, mg_work *work,
+                       char *log, size_t size)
 {
     char flag[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
     mg_path(path, "%s/src/%s", b->scratch, source);
     mg_path(flag, "-I%s/include", b->scratch);
     mg_path(folder, "%s/src/%.*s", b->scratch, (int)(strrchr(source, '/') ? strrchr(source, '/') - source : 0), source);
-    const char *const argv[] = { mg_compiler,
+    const char *const argv[] = { "/bin/sh",
+                                 "-c",
+                                 compile_script,
+                                 "compile",
+                                 mg_compiler,
+                                 source,
+                                 object,
                                  UNIT_FLAGS,
                                  flag,
-                                 "-c",
-                                 source,
-                                 "-o",
-                                 object,
                                  mg_has(path, "MT_TODO(") ? "-Wno-unused" : "-Wunused",
                                  counted ? "-fsanitize=thread" : NULL,
                                  "-O1",
                                  "-g1",
                                  NULL };
-    return run_compiler(b, argv, folder, object, log, size);
+    return run_compiler(b, argv, folder, object, work, log, size);
 }
 
-static mt_status compile_cuda(const mg_build *b, const char *source, const char *object, char *log, size_t size)
+static mt_status compile_cuda(mg_build *b, const char *source, const char *object, char *log, size_t size)
 {
     char flag[PATH_MAX], names[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], emulator[PATH_MAX], cuemu[PATH_MAX];
     mt_status status = mg_find_emulator(b, emulator);
@@ -311,16 +224,29 @@ static mt_status compile_cuda(const mg_build *b, const char *source, const char 
                                  "-Wno-sign-compare", /* threadIdx.x < size: nvcc is silent too */
                                  mg_has(path, "MT_TODO(") ? "-Wno-unused" : "-Wunused",
                                  "-fdiagnostics-color=never",
+                                 "--keep",
                                  "-c",
                                  source,
                                  "-o",
                                  object,
                                  NULL };
-    return run_compiler(b, argv, folder, object, log, size);
+    return run_compiler(b, argv, folder, object, &b->work, log, size);
+}
+
+/* Whether a unit may be linked. Where the assembler alone has failed, the unit's texts say why. */
+static mt_status examine(mg_build *b, const char *id, const char *unit, const char *object, mt_status compiled,
+                         char *log, size_t size)
+{
+    mg_findings findings = { .id = id, .unit = unit, .log = log, .size = size };
+    if (b->any_symbol || (compiled != MT_OK && compiled != MT_ERR_FORMAT))
+        return compiled;
+    if (compiled == MT_OK || !mg_is_cuda(unit))
+        mg_judge_unit(&findings, b, object, compiled == MT_OK);
+    return compiled == MT_OK ? mg_symbols_check(b, &findings, object) : compiled;
 }
 
 /* Compile one unit, or use the reference's object. */
-static mt_status compile(const mg_build *b, const char *id, const char *unit, char *log, size_t size)
+static mt_status compile(mg_build *b, const char *id, const char *unit, char *log, size_t size)
 {
     char objects[PATH_MAX], source[PATH_MAX], path[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX];
     mg_path(objects, "%s/obj/%s", b->scratch, id);
@@ -334,9 +260,11 @@ static mt_status compile(const mg_build *b, const char *id, const char *unit, ch
     mt_status status = mg_is_cuda(unit) ? mg_find_emulator(b, emulator) : MT_OK;
     if (status != MT_OK || reuse(b, mg_is_cuda(unit) ? "traced" : "units", id, unit, object))
         return status;
+    if (mg_is_spent(&b->work, source, log, size))
+        return mt_fail(MT_ERR_FORMAT, "%s was left out", source);
     status = mg_is_cuda(unit) ? compile_cuda(b, source, object, log, size)
-                              : mg_compile_c(b, source, object, false, log, size);
-    return status == MT_OK && !b->any_symbol ? mg_symbols_check(b, id, unit, object, log, size) : status;
+                              : mg_compile_c(b, source, object, false, &b->work, log, size);
+    return examine(b, id, unit, object, status, log, size);
 }
 
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size)
@@ -350,6 +278,9 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     if (!known) {
         MT_CHECK(b->mines < MG_UNITS, "too many labs at once");
         strcpy(b->mine[b->mines++], info->id);
+        b->work.most += WORK_OF_ANY;
+        for (int i = 0; i < info->units; i++)
+            b->work.most += mg_is_cuda(info->unit[i]) ? WORK_OF_CUDA : WORK_OF_C;
     }
     for (int i = 0; status == MT_OK && i < info->units; i++) {
         if (mg_is_cuda(info->unit[i]) && strcmp(b->mine[0], info->id) != 0)
@@ -364,7 +295,7 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
 }
 
 /* One C unit, to be counted. */
-static mt_status compile_counted(const mg_build *b, const char *id, const char *objects, const char *unit, char *log,
+static mt_status compile_counted(mg_build *b, const char *id, const char *objects, const char *unit, char *log,
                                  size_t size)
 {
     char source[PATH_MAX], object[PATH_MAX];
@@ -372,11 +303,13 @@ static mt_status compile_counted(const mg_build *b, const char *id, const char *
     mg_object(object, objects, unit);
     if (reuse(b, "counted", id, unit, object))
         return MT_OK;
-    mt_status status = mg_compile_c(b, source, object, true, log, size);
-    return status == MT_OK && !b->any_symbol ? mg_symbols_check(b, id, unit, object, log, size) : status;
+    if (mg_is_spent(&b->work, source, log, size))
+        return mt_fail(MT_ERR_FORMAT, "%s was left out", source);
+    mt_status status = mg_compile_c(b, source, object, true, &b->work, log, size);
+    return examine(b, id, unit, object, status, log, size);
 }
 
-mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
+mt_status mg_compile_counted(mg_build *b, char *log, size_t size)
 {
     char folder[PATH_MAX], objects[PATH_MAX];
     mt_status status = MT_OK;

@@ -5,6 +5,11 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/scratch.h"
 
+/* Processor time of the compiler and the linker on a submission's texts: a few times what the reference's need. */
+typedef struct mg_work {
+    double most, used; /* seconds */
+} mg_work;
+
 typedef struct mg_build {
     const char *root;  /* the repository: minitorch/ for the headers */
     const char *build; /* build/release: worker/, units/, libgiven.a, defined */
@@ -16,6 +21,7 @@ typedef struct mg_build {
     bool cuda;                 /* the lab has .cu units: they run in the emulator */
     char broken[MG_UNITS][64]; /* units that do not build: a stub takes their place (stub.c) */
     int brokens;
+    mg_work work;
 } mg_build;
 
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
@@ -34,7 +40,8 @@ void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
 /* mg_build_units -- compile the units in that folder; workers linked later use them for this lab. The first lab is the
  * graded one; .cu units of other labs are left out, because its worker does not run them. A unit that is missing or
  * does not compile is broken: its functions become stubs that name it. What the compilers print, warnings too, is
- * appended to `log`, with paths from the repository. Fails if the compiler could not be run. */
+ * appended to `log`, with paths from the repository. Once the lab's processor time for compiling is used up, the units
+ * that are left are broken. Fails if the compiler could not be run. */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 
 /* mg_build_later -- whether the reference of a lab is handed out later (make release): what was built for it are
@@ -43,8 +50,7 @@ bool mg_build_later(const mg_build *b, const char *id);
 
 /* mg_build_worker -- link the worker of lab `id` into `path`, with the units that `whose` selects. The linker sees only
  * the objects it links, so not those that are replaced. MT_ERR_FORMAT: the objects do not link; log: why. */
-mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
-                          size_t size);
+mt_status mg_build_worker(mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log, size_t size);
 
 /* mg_build_repair -- after mg_build_worker failed with the student's units: link those of lab `info` one by one, with
  * stubs in place of the others; those that fail are broken from now on. Appends the linker's messages to `log`. */

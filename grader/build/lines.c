@@ -16,7 +16,7 @@ static bool look_up(const mg_build *b, const char *worker, const uint64_t *pc, i
     }
     mg_sandbox box = mg_tool_box(b, argv, NULL);
     box.readable[0] = worker;
-    return count > 0 && mg_run_tool(&box, "addr2line", log, size) == MT_OK;
+    return count > 0 && mg_run_tool(&box, "addr2line", NULL, log, size) == MT_OK;
 }
 
 void mg_build_lines(const mg_build *b, const char *worker, const uint64_t *pc, int count, char (*text)[MG_LINE_TEXT])

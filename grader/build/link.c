@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,8 +160,10 @@ static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--w
                                ",--wrap=cudaGetLastError,--wrap=cudaPeekAtLastError,--wrap=cudaDeviceSynchronize"
                                ",--wrap=cudaStreamSynchronize";
 
-mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
-                          size_t size)
+/* A worker of stubs alone must link, too. */
+enum { LEAST_WORK = 10 };
+
+mt_status mg_build_worker(mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log, size_t size)
 {
     char bin[PATH_MAX], response[PATH_MAX], table[64];
     parts p;
@@ -175,7 +178,7 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
     const char *const argv[] = { mg_compiler, "-static", "-fno-lto",
-                                 "-fopenmp",  table,     "-Wl,--eh-frame-hdr,--gc-sections",
+                                 "-fopenmp",  table,     "-Wl,--eh-frame-hdr,--gc-sections,-z,noexecstack",
                                  "-o",        path,      response,
                                  "-lstdc++",  "-lm",     whose & MG_COUNTED ? wrapped : observed,
                                  NULL };
@@ -189,6 +192,8 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     for (int i = 0; i < p.folders; i++)
         box.readable[seen++] = p.folder[i];
     box.writable[0] = bin;
-    status = mg_run_tool(&box, "linking", log, size);
+    mg_work link = { fmax(b->work.most - b->work.used, LEAST_WORK), 0 };
+    status = mg_run_tool(&box, "linking", whose == MG_REFERENCE ? NULL : &link, log, size);
+    b->work.used += link.used;
     return status == MT_OK ? mg_is_plain(path) : status;
 }

@@ -60,7 +60,7 @@ static mt_status compile(const mg_build *b, const char *id, const char *nvcc, co
     box.readable[0] = include;
     box.readable[1] = source;
     box.writable[0] = folder;
-    return mg_run_tool(&box, unit, log, size);
+    return mg_run_tool(&box, unit, NULL, log, size);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ static mt_status make_stub(const mg_build *b, const char *id, const char *unit, 
     char path[PATH_MAX], log[1024];
     mg_path(path, "%s/src/stub.c", b->scratch);
     mt_status status = write_stub(b, path, id, unit);
-    return status == MT_OK ? mg_compile_c(b, "stub.c", object, false, log, sizeof log) : status;
+    return status == MT_OK ? mg_compile_c(b, "stub.c", object, false, NULL, log, sizeof log) : status;
 }
 
 mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit)
@@ -99,7 +99,7 @@ static mt_status gather_one(const mg_build *b, const mg_labinfo *info, const cha
 }
 
 /* Whether the worker links with these objects in place of the lab's. */
-static mt_status link_one(const mg_build *b, const mg_labinfo *info, const char *unit, char *log, size_t size)
+static mt_status link_one(mg_build *b, const mg_labinfo *info, const char *unit, char *log, size_t size)
 {
     char objects[PATH_MAX], one[PATH_MAX], all[PATH_MAX], worker[PATH_MAX];
     mg_path(objects, "%s/obj/%s", b->scratch, info->id);
@@ -134,10 +134,11 @@ mt_status mg_build_repair(mg_build *b, const mg_labinfo *info, char *log, size_t
         char words[8192] = "", name[128];
         if (mg_is_broken(b, info->unit[i]))
             continue;
-        status = link_one(b, info, info->unit[i], words, sizeof words);
+        snprintf(name, sizeof name, "labs/%s/%s", info->id, info->unit[i]);
+        bool spent = mg_is_spent(&b->work, name, words, sizeof words);
+        status = spent ? MT_ERR_FORMAT : link_one(b, info, info->unit[i], words, sizeof words);
         if (status != MT_ERR_FORMAT)
             continue;
-        snprintf(name, sizeof name, "labs/%s/%s", info->id, info->unit[i]);
         add_words(log, size, name, words);
         status = mg_stub(b, info, info->unit[i]);
     }

@@ -11,7 +11,6 @@
 
 enum {
     LISTING = 1 << 20,
-    FINDINGS = 8,
     MOST_STATIC = 64, /* MiB of a unit: the worker's memory is for the arrays of the calls */
     MOST_THREAD = 4,  /* MiB that every thread has again */
 };
@@ -26,32 +25,16 @@ static const char look_script[] =
     "said=$(objcopy --wildcard @\"$2\" \"$1\" 2>&1) || echo '== not copied'";
 
 typedef struct examiner {
-    const mg_build *build;
+    mg_build *build;
     const char *id, *unit;
     bool traced; /* compiled with calls at each memory access: the compiler adds a constructor, which is removed */
     int constructors;
     unsigned long long statics, of_threads; /* bytes */
     char *defined; /* what the rest of the worker may define: lines "units/02-backprop/linear.o: name ..." */
-    char *log;
-    size_t size;
-    int findings;
+    mg_findings *findings;
 } examiner;
 
-static void find(examiner *e, const char *fmt, ...) MT_PRINTF(2, 3);
-static void find(examiner *e, const char *fmt, ...)
-{
-    size_t used = e->findings ? strlen(e->log) : 0; /* replaces the compiler's warnings */
-    va_list args;
-    if (++e->findings > FINDINGS)
-        return;
-    va_start(args, fmt);
-    used += (size_t)snprintf(e->log + used, e->size - used, "labs/%s/%s: ", e->id, e->unit);
-    if (used < e->size)
-        used += (size_t)vsnprintf(e->log + used, e->size - used, fmt, args);
-    va_end(args);
-    if (used < e->size)
-        snprintf(e->log + used, e->size - used, "\n");
-}
+#define find(e, ...) mg_find((e)->findings, 0, __VA_ARGS__)
 
 /* ---- what others define ----------------------------------------------------------------------------- */
 
@@ -218,7 +201,7 @@ static void judge(examiner *e, char *listing)
             judge_section(e, line);
         else if (part == SYMBOLS)
             judge_symbol(e, line);
-        else if (strcmp(line, "== not copied") == 0 && !e->findings)
+        else if (strcmp(line, "== not copied") == 0 && !e->findings->count)
             find(e, "something refers to a section that units may not have");
         else if (line[0] && line[0] != '=')
             find(e, "has a system call as an instruction, which units may not have");
@@ -256,26 +239,30 @@ static mt_status look(const examiner *e, const char *object, char *listing)
     mg_sandbox box = mg_tool_box(e->build, argv, NULL);
     box.readable[0] = options;
     box.writable[0] = folder;
-    status = mg_run_tool(&box, "looking at the object", listing, LISTING);
+    status = mg_run_tool(&box, "looking at the object", &e->build->work, listing, LISTING);
     return status == MT_OK ? mg_is_plain(object) : status;
 }
 
-mt_status mg_symbols_check(const mg_build *b, const char *id, const char *unit, const char *object, char *log,
-                           size_t size)
+mt_status mg_symbols_check(mg_build *b, mg_findings *findings, const char *object)
 {
     char *defined = malloc(LISTING), *listing = malloc(LISTING);
     MT_CHECK(defined && listing, "out of memory");
-    examiner e = { b, id, unit, strstr(object, "/counted/") || strstr(unit, ".cu"), 0, 0, 0, defined, log, size, 0 };
+    examiner e = { .build = b,
+                   .id = findings->id,
+                   .unit = findings->unit,
+                   .traced = strstr(object, "/counted/") || strstr(findings->unit, ".cu"),
+                   .defined = defined,
+                   .findings = findings };
     defined[0] = listing[0] = 0;
     mt_status status = read_defined(b, defined);
     if (status == MT_OK) {
         status = look(&e, object, listing);
         if (status == MT_OK)
             judge(&e, listing);
-        else
-            snprintf(log, size, "%s: its object cannot be read: %.200s", unit, listing);
+        else if (!findings->count)
+            snprintf(findings->log, findings->size, "%s: its object cannot be read: %.200s", e.unit, listing);
     }
     free(defined);
     free(listing);
-    return e.findings ? mt_fail(MT_ERR_FORMAT, "%s: symbols that units may not use", unit) : status;
+    return findings->count ? mt_fail(MT_ERR_FORMAT, "%s: symbols that units may not use", e.unit) : status;
 }

@@ -5,13 +5,12 @@
  * because code in the same program can compute any address. The sandbox confines. */
 #pragma once
 
-#include "build/build.h"
+#include "build/judge.h"
 
-/* mg_symbols_check -- of an object just compiled from `unit` of lab `id`. Symbols that the rest of the worker does not
- * ask for become local to it, so that helper functions may have any name. MT_ERR_FORMAT: `log` names the unit and each
- * symbol, section or instruction that it may not have. */
-mt_status mg_symbols_check(const mg_build *b, const char *id, const char *unit, const char *object, char *log,
-                           size_t size);
+/* mg_symbols_check -- of an object just compiled from findings->unit. Symbols that the rest of the worker does not ask
+ * for become local to it, so that helper functions may have any name. MT_ERR_FORMAT: the findings name each symbol,
+ * section or instruction that it may not have, or the unit had findings before. */
+mt_status mg_symbols_check(mg_build *b, mg_findings *findings, const char *object);
 
 /* mg_may_use -- whether this unit may use a symbol that it does not define. mg_is_reserved: whether a symbol belongs to
  * the compiler, the emulator or the worker, so that no unit may define it, not even a static function. */

@@ -1,4 +1,4 @@
-/* tools.h -- functions of build.c and link.c: sandboxed runs of the compiler. */
+/* tools.h -- functions of tools.c, build.c and link.c: sandboxed runs of the compiler. */
 #pragma once
 
 #include "build/build.h"
@@ -8,16 +8,22 @@ extern const char mg_compiler[];
 /* mg_tool_box -- a sandbox for argv with the toolchain in it, working in `folder` (NULL: anywhere). */
 mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *folder);
 
-/* mg_run_tool -- run it; `log` receives the start of what it prints. MT_ERR_FORMAT: it failed, "WHAT failed". */
-mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size);
+/* mg_run_tool -- run it; `log` receives the start of what it prints. Its processor time is added to `work`, and it is
+ * ended when that is more than allowed; NULL: it is not counted. MT_ERR_FORMAT: it failed, "WHAT failed". */
+mt_status mg_run_tool(const mg_sandbox *box, const char *what, mg_work *work, char *log, size_t size);
+
+/* mg_is_spent -- whether no processor time is left for a submission's texts; `log` says then that `what` was left
+ * out. */
+bool mg_is_spent(const mg_work *work, const char *what, char *log, size_t size);
 
 /* mg_stub -- the unit does not build: put a stub in its place, which exports what the reference's object does; a call
  * of any function in it ends the worker with the unit's name. Fails if there is no reference object. */
 mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit);
 
 /* mg_compile_c -- gcc with a unit's flags, in the folder src/ of the scratch folder, of `source` (a path from there)
- * into `object`. */
-mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, char *log, size_t size);
+ * into `object`; judge.h says what is beside it then. `work` as for mg_run_tool. */
+mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, mg_work *work,
+                       char *log, size_t size);
 
 /* mg_object -- "FOLDER/softmax.o" for "softmax.c". */
 void mg_object(char path[PATH_MAX], const char *folder, const char *unit);
@@ -35,4 +41,4 @@ mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX]);
 
 /* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED, and those of labs whose reference comes later.
  */
-mt_status mg_compile_counted(const mg_build *b, char *log, size_t size);
+mt_status mg_compile_counted(mg_build *b, char *log, size_t size);

@@ -155,13 +155,34 @@ Test(build, a_tool_that_takes_too_long_is_not_one_that_fails, .init = open_all, 
     };
     mg_sandbox box = mg_tool_box(&build, slow, NULL);
     box.limits.wall_s = 0.5;
-    cr_expect_eq(mg_run_tool(&box, "sleep", log, sizeof log), MT_ERR_UNAVAILABLE);
+    cr_expect_eq(mg_run_tool(&box, "sleep", NULL, log, sizeof log), MT_ERR_UNAVAILABLE);
     cr_expect(strstr(mt_last_error(), "sleep took longer than 2.5 s: the machine is busy"), "%s", mt_last_error());
     box = mg_tool_box(&build, killed, NULL);
-    cr_expect_eq(mg_run_tool(&box, "linking", log, sizeof log), MT_ERR_UNAVAILABLE, "%s", log);
+    cr_expect_eq(mg_run_tool(&box, "linking", NULL, log, sizeof log), MT_ERR_UNAVAILABLE, "%s", log);
     cr_expect(strstr(mt_last_error(), "linking was killed: the machine has too little memory"), "%s", mt_last_error());
     box = mg_tool_box(&build, wrong, NULL);
-    cr_expect_eq(mg_run_tool(&box, "false", log, sizeof log), MT_ERR_FORMAT);
+    cr_expect_eq(mg_run_tool(&box, "false", NULL, log, sizeof log), MT_ERR_FORMAT);
+}
+
+/* What a submission's texts cost the compiler is limited for all of them together. */
+Test(build, all_compiling_has_one_limit, .init = open_all, .fini = close_all)
+{
+    char log[4096] = "", path[PATH_MAX];
+    const char *const busy[] = { "/bin/sh", "-c", "while :; do :; done", NULL };
+    mg_sandbox box = mg_tool_box(&build, busy, NULL);
+    mg_work work = { 0.3, 0.1 };
+    cr_expect_eq(mg_run_tool(&box, "the compiler", &work, log, sizeof log), MT_ERR_FORMAT, "%s", mt_last_error());
+    cr_expect(strstr(log, "no processor time is left"), "%s", log);
+    cr_expect(work.used > 0.3 && work.used < 3, "used %g s", work.used);
+    cr_assert_eq(make_units("int toy;\n"), MT_OK);
+    cr_expect(build.work.used > 0 && build.work.used < build.work.most, "%g of %g s", build.work.used, build.work.most);
+    build.work.used = 1e9;
+    cr_expect_eq(make_units("int toy;\n"), MT_ERR_FORMAT);
+    cr_expect_eq(make_units("no C at all\n"), MT_OK, "the reference's object costs nothing");
+    cr_expect_eq(mg_build_worker(&build, "90-toy", MG_REFERENCE, path, log, sizeof log), MT_OK, "%s", log);
+    put_source("toy.c", "int toy;\n");
+    cr_expect_eq(mg_compile_counted(&build, log, sizeof log), MT_ERR_FORMAT);
+    cr_expect(strstr(log, "labs/90-toy/toy.c: left out, because compiling the units took more than"), "%s", log);
 }
 
 /* The uid of the sandboxes must be able to read what is shared, whatever the modes in the build. */

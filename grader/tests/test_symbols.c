@@ -1,6 +1,7 @@
 /* test_symbols.c -- which symbols, sections and instructions a unit may have: what is refused, with which message, and
  * what a correct unit may use. */
 #include "build/symbols.h"
+#include "build/tools.h"
 #include "toy.h"
 
 static toy t;
@@ -103,6 +104,41 @@ static const struct {
       "a symbol with a strange name" },
     { WITH("__asm__(\".section \\\".data PROGBITS 0 0 8\\\",\\\"aw\\\",@init_array\\n.quad toy\\n.text\");"),
       "a section with a strange name" },
+    /* assembly code, where it is written and where it hides */
+    { WITH("__asm__(\".data\\nx: .quad 1\\n.text\");"), "has assembly code (asm), which units may not have" },
+    { USES("__asm__ volatile(\"nop\");"), "toy.c:20: has assembly code" },
+    { WITH("#define GLUE(a, b) a##b\nGLUE(as, m)(\"\" \"nop\");"), "has assembly code" },
+    { WITH("static inline float half(float x) { __asm__(\"mulss %0, %0\" : \"+x\"(x)); return x; } float (*p)(float) = "
+           "half;"),
+      "has assembly code" },
+    { WITH("int named(void) __asm__(\"read\"); int named(void); int use(void) { return named(); }"), "uses `read`" },
+    { WITH("int named(void) __asm__(\"x\\n.byte 1\"); int use(void) { return named(); }"), "has `asm(\"x" },
+    { WITH("int named __asm__(\"mg_\" \"calls\");"), "has `asm(\"mg_calls\")`" },
+    { WITH("__attribute__((section(\".text#\"))) const char code[] = { 1, 2 };"), "has data among its instructions" },
+    { WITH("[[gnu::section(\".text\")]] const char code[] = { 1, 2 };"), "the attribute `section(\".text\")`" },
+    { WITH("static float sum(float (*f)(int), int n) { return f(n) + f(0); }\n"
+           "float twice(float x) { float f(int i) { return x * (float)i; } return sum(f, 2); }"),
+      "takes the address of a nested function" },
+    { WITH("__attribute__((naked)) void bare(void) { }"), "the attribute `naked`" },
+    { WITH("#ident \"a\\\"\\n.byte 1\\n#\""), "has assembly code" },
+    /* the count of accesses */
+    { WITH("void __tsan_read4(void *p); void count(void *p) { __tsan_read4(p); }"), "toy.c:19: names `__tsan_read4`" },
+    { WITH("void count(void *p) __asm__(\"__tsan_\" \"read4\");"), "has `asm(\"__tsan_read4\")`" },
+    { WITH("#define GLUE(a, b) a##b\nvoid GLUE(__ts, an_read4)(void *p);"), "names `__tsan_read4`" },
+    { WITH("#pragma redefine_extname count __tsan_read4\nvoid count(void *p);"), "names `__tsan_read4`" },
+    { WITH("static void count(void *p) __attribute__((weakref(\"__tsan_read4\")));"), "`weakref(\"__tsan_read4\")`" },
+    { WITH("__attribute__((no_sanitize(\"thread\"))) void quiet(void) { }"), "toy.c:19: has the attribute" },
+    { WITH("__attribute__((cold, __no_sanitize_thread__)) void quiet(void) { }"),
+      "the attribute `no_sanitize_thread`" },
+    { WITH("[[gnu::no_sanitize_thread]] void quiet(void) { }"), "the attribute `no_sanitize_thread`" },
+    { WITH("#define QUIET(x) _Pragma(\"GCC diagnostic push\") __attribute__((no_##x(\"thread\")))\n"
+           "QUIET(sanitize) void quiet(void) { }"),
+      "the attribute `no_sanitize`" },
+    { WITH("# 1 \"/usr/include/quiet.h\" 1 3\n__attribute__((no_sanitize_thread)) void quiet(void) { }"),
+      "gives its lines other numbers" },
+    { WITH("/* */ %: /* */ \\\nline 1 \"/usr/include/quiet.h\"\n"), "gives its lines other numbers" },
+    { WITH("#if 0\n' R\"x(\n#endif\n#line 1 \"/usr/include/quiet.h\"\n//)x\"\n"), "gives its lines other numbers" },
+    { WITH("float at(const __seg_gs float *p) { return *p; }"), "uses `__seg_gs`" },
     { WITH("static char all[100 << 20]; char *mine(long i) { return all + i; }"), "100 MiB of static arrays" },
     { WITH("static _Thread_local char all[5 << 20]; char *mine(long i) { return all + i; }"),
       "5 MiB of variables for each thread" },
@@ -113,8 +149,30 @@ Test(symbols, what_no_lab_needs_is_refused_by_name, .init = open_all, .fini = cl
     char log[4096];
     for (int i = 0; i < MT_COUNT(refused); i++) {
         cr_expect_eq(build_unit(refused[i].unit, log), MT_ERR_FORMAT, "%s", refused[i].words);
-        cr_expect(strstr(log, refused[i].words) && strstr(log, "toy.c: "), "wanted: %s\nsaid: %s", refused[i].words,
+        cr_expect(strstr(log, refused[i].words) && strstr(log, "toy.c:"), "wanted: %s\nsaid: %s", refused[i].words,
                   log);
+    }
+}
+
+/* What the compiler makes of a unit where its accesses are counted is judged in the same way. */
+Test(symbols, the_counted_unit_is_judged_too, .init = open_all, .fini = close_all)
+{
+    static const struct {
+        const char *text, *words;
+    } counted[] = {
+        { "asm(\".globl f\\nf: ret\");", "has assembly code" },
+        { "__attribute__((no_sanitize(\"thread\"))) void quiet(void) { }", "the attribute `no_sanitize`" },
+        { "void __tsan_write4(void *p); void count(void *p) { __tsan_write4(p); }", "names `__tsan_write4`" },
+        { "int small;", NULL },
+    };
+    char log[4096], text[4096];
+    for (int i = 0; i < MT_COUNT(counted); i++) {
+        snprintf(text, sizeof text, "%s#ifdef __SANITIZE_THREAD__\n%s\n#endif\n%s{ %s }\n", HEAD, counted[i].text, TOY,
+                 DO);
+        cr_expect_eq(build_unit(text, log), MT_OK, "%s", log);
+        mt_status status = mg_compile_counted(&build, log, sizeof log);
+        cr_expect_eq(status, counted[i].words ? MT_ERR_FORMAT : MT_OK, "%s: %s", counted[i].text, log);
+        cr_expect(!counted[i].words || strstr(log, counted[i].words), "%s: %s", counted[i].text, log);
     }
 }
 
@@ -146,6 +204,13 @@ static const char *const allowed[] = {
          " qsort(out, n, 4, down); float k = 1; bsearch(&k, out, n, 4, down); " DO " }\n",
     HEAD "static _Thread_local float sum; static float table[1000]; const char *const words[] = { \"a\", \"b\" };\n" TOY
          "{ " DO " sum += table[n % 1000]; if (sum > 0) puts(words[n & 1]); }\n",
+    HEAD
+    "static int section(int naked) { return naked; }\n#define LINE(line) #line\n/*\n# 1 \"comment\"\n*/\n"
+    "__attribute__((noinline, aligned(64), optimize(\"O3\"), target(\"avx2\"))) static int weakref(int attribute)\n"
+    "{ const char *s = \"# 1 __tsan_read4 asm(\\\"nop\\\")\", *t = R\"a(\n# 1 \"x\"\n)a\"; puts(s); puts(t); "
+    "return section(attribute); }\n" TOY
+    "{ __asm__ __volatile__(\"\" ::: \"memory\"); float k = x[0]; asm(\"\" : \"+x\"(k)); "
+    "int half(int i) { return i / 2 + (int)k; } out[0] = (float)weakref(half(2)); " DO " }\n",
     HEAD "static float large[12 << 20]; static _Thread_local float mine[1 << 18];\n" TOY "{ " DO
          " large[n] = mine[n] = x[0]; }\n",
     HEAD "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static void *work(void *p) { return p; }\n" TOY

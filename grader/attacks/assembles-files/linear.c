@@ -1,6 +1,7 @@
 /* attack  02.1 .include and .incbin by paths from the compiler's folder: reference objects, other units, /proc, devices
  * hopes   the assembler reads what the preprocessor may not
  * stopped by the compiler sees the headers, this unit and the toolchain
+ * behind  the list
  * earns   0
  * verdict FAIL
  * words   does not build */

@@ -1,6 +1,7 @@
 # attack  02.1 a unit that does nothing, with the intermediate code of one that works in sections of its own
 # hopes   the linker's plugin compiles these again, where the reference's objects can be seen
 # stopped by linked with -fno-lto
+# behind  the list
 # earns   1
 # verdict FAIL
 # stops   random shapes

@@ -1,6 +1,7 @@
 /* attack  02.1 an object file of a terabyte, and another in the program's memory
  * hopes   to fill the disk while it is compiled
  * stopped by RLIMIT_FSIZE and RLIMIT_AS of the compiler
+ * behind  the list
  * earns   0
  * verdict FAIL
  * words   does not build */

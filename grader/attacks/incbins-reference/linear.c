@@ -1,6 +1,7 @@
 /* attack  02.1 .incbin of the reference's object and of the checker, to be run or looked at later
  * hopes   the assembler sees the build folder
  * stopped by the compiler sees the headers, this unit and the toolchain
+ * behind  the list
  * earns   0
  * verdict FAIL
  * words   does not build
