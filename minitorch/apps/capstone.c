@@ -14,6 +14,7 @@
 
 #include "train/capstone.h"
 #include "core/io.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "train/board.h"
 #include "train/budgeted.h"
@@ -254,6 +255,7 @@ static mt_status verify(const options *o)
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     options o = { .cluster = "labs/15-scale/cluster.json", .board = "build/leaderboard", .out = "build/run/capstone" };
     mt_cli_parse(argc, argv, "A plan in the simulator, or GPT-2 within a budget of FLOPs, and the leaderboard.", flags,
                  &o);

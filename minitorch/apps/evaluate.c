@@ -15,6 +15,7 @@
 #include "models/classifier.h"
 #include "models/gpt2.h"
 #include "ops/autocast.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
@@ -127,6 +128,7 @@ static mt_status find(int64_t *step, const char *dir, int64_t wanted)
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     options o = { .step = MT_NEWEST, .batch = 12, .windows = 12 * 80 };
     char program[64];
     int64_t step = 0;

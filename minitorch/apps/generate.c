@@ -16,6 +16,7 @@
 #include "models/sample.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "train/saved.h"
 #include "train/saving.h"
@@ -164,6 +165,7 @@ static mt_status export_weights(const mt_module *model, const char *path, mt_dty
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     options o = { .run = "build/run/gpt2",
                   .prompt = "\n",
                   .size = "gpt2",

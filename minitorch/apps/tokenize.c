@@ -15,6 +15,7 @@
 #include "core/io.h"
 #include "text/tokenizer.h"
 #include "data/token_writer.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "prof/progress.h"
 
@@ -273,6 +274,7 @@ static mt_status tokenize(const options *o, mt_file_map *files)
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     options o = { .vocabulary = "datasets/cache/gpt2", .workers = mt_min(omp_get_max_threads(), MOST_WORKERS) };
     mt_words words = mt_cli_parse_words(argc, argv, "Text files to a token file.", flags, &o, "FILE...", INT32_MAX);
     o.files = words.item;

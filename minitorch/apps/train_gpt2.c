@@ -10,6 +10,7 @@
 
 #include "memory/caching.h"
 #include "ops/ops.h"
+#include "prof/allowed.h"
 #include "prof/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
@@ -278,6 +279,7 @@ static mt_status start(run *r)
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     run r = { .start = mt_now(),
               .opt = { .size = "toy",
                        .batch = 12,

@@ -330,6 +330,7 @@ static void advise(mt_device device, int64_t bytes)
 
 int main(int argc, char **argv)
 {
+    mt_threads_begin(argv);
     run r = { .start = mt_now(),
               .opt = { .data = mt_mnist_folder(),
                        .hidden = { 256, 128 },

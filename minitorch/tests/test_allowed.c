@@ -1,5 +1,7 @@
-/* test_allowed.c -- the memory that a process may use: the least of the machine, its cgroups and ulimits. */
+/* test_allowed.c -- the memory that a process may use, the least of the machine, its cgroups and ulimits; the number of
+ * processors that it may use. */
 #include <criterion/criterion.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,4 +97,45 @@ Test(allowed, a_ulimit)
     cr_assert_eq(mt_memory_check((int64_t)652e9, "a step", "use a smaller --batch"), MT_ERR_ARGUMENT);
     cr_assert(strstr(mt_last_error(), "a step needs 652 GB, and ") &&
               strstr(mt_last_error(), ": use a smaller --batch"));
+}
+
+/* ---- processors ----------------------------------------------------------------------------------------------- */
+
+static void expect_threads(int threads)
+{
+    int got = mt_threads_allowed(root);
+    cr_expect_eq(got, (int)mt_min(threads, omp_get_num_procs()), "%d threads", got);
+}
+
+Test(allowed, processors_without_a_quota)
+{
+    expect_threads(omp_get_num_procs());
+    put("/proc/self/cgroup", "0::/job\n");
+    put("/sys/fs/cgroup/job/cpu.max", "max 100000\n");
+    expect_threads(omp_get_num_procs());
+}
+
+/* Half a processor above a group that may have three. */
+Test(allowed, a_quota_of_version_2)
+{
+    put("/proc/self/cgroup", "0::/slice/job\n");
+    put("/sys/fs/cgroup/slice/job/cpu.max", "300000 100000\n");
+    expect_threads(3);
+    put("/sys/fs/cgroup/slice/cpu.max", "50000 100000\n");
+    expect_threads(1);
+}
+
+Test(allowed, a_quota_of_version_1)
+{
+    put("/proc/self/cgroup", "3:cpuset:/x\n2:cpuacct:/x\n1:cpu:/docker/abc\n0::/\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpuset/x/cpu.cfs_quota_us", "1\n");
+    put("/sys/fs/cgroup/cpuset/x/cpu.cfs_period_us", "100000\n");
+    expect_threads(omp_get_num_procs());
+    put("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "110000\n");
+    put("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000\n");
+    expect_threads(2);
+    put("/sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "100000\n");
+    expect_threads(1);
 }
