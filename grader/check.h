@@ -61,6 +61,10 @@ extern const mg_lab mg_lab_00, mg_lab_01, mg_lab_02, mg_lab_03, mg_lab_04, mg_la
 /* mg_begin -- start describing a call of this function; forgets an earlier call of the run. */
 void mg_begin(mg_run *run, const char *function);
 
+/* mg_as_called -- the described call as a student's program writes it: "mt_tree_broadcast(comm, data, n=5, f32, root=0)
+ * on 3 ranks". It is shown in place of the worker's arguments. */
+void mg_as_called(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
 /* mg_in -- a read-only input, zero-filled; fill it before mg_call. */
 void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
 

@@ -12,7 +12,8 @@ static const join_case join_cases[] = {
     { { 1, "parts above 2 GiB", "all 32 bits of a have a coefficient, and the length has up to 63 bits" }, JOIN_FAR },
 };
 static const crc_case table_cases[] = {
-    { { 1, "the published value", "the complement at begin and end is written already" }, "mt_crc32c_table",
+    { { 1, "the published value", "the first byte of a word is its lowest, at whatever address it is" },
+      "mt_crc32c_table",
       CRC_KNOWN },
     { { 3, "up to 300 bytes", "what is left after the words of 8 bytes goes byte by byte through table[0]" },
       "mt_crc32c_table", CRC_SHORT },
@@ -20,7 +21,8 @@ static const crc_case table_cases[] = {
       "mt_crc32c_table", CRC_CONTINUED },
 };
 static const crc_case instruction_cases[] = {
-    { { 1, "the published value", "the complement at begin and end is written already" }, "mt_crc32c_sse42",
+    { { 1, "the published value", "the first byte of a word is its lowest, at whatever address it is" },
+      "mt_crc32c_sse42",
       CRC_KNOWN },
     { { 2, "up to 300 bytes", "below three streams: words of 8 bytes, then single bytes" }, "mt_crc32c_sse42",
       CRC_SHORT },

@@ -35,6 +35,10 @@ static void say_files(mg_run *run, const saved *s, int64_t step)
 static bool act(mg_run *run, after *a, const scene *s, failure f)
 {
     mg_12_begin(run, s->function, s->before, f);
+    if (strcmp(s->function, "mt_commit") == 0)
+        mg_as_called(run, "mt_commit(folder, parts, count=%" PRId64 "), step %" PRId64, s->new.count, s->new.step);
+    else
+        mg_as_called(run, "%s(folder%s)", s->function, s->new.step < 0 ? ", part" : "");
     if (strcmp(s->function, "mt_checkpoint_remove") == 0)
         mg_i64(run, "step", s->new.step);
     else

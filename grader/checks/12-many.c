@@ -95,6 +95,7 @@ bool mg_12_many(mg_run *run, const char *function)
         if (damaged)
             mt_disk_sim_put(disk, path, m.name[0], m.bytes[MANY - 1]);
         mg_12_begin(run, function, disk, (failure){ -1, 0, false });
+        mg_as_called(run, "%s: a checkpoint of %d files", function, MANY);
         if (checks)
             mg_out(run, "read", MT_U8, MT_SHAPE((MANY + 2) * LINE));
         if (saves)

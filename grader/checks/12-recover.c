@@ -47,6 +47,7 @@ static void falsify(saved *s, int64_t i, int64_t more, uint32_t bits)
 static bool check_call(mg_run *run, after *a, const mt_io *disk, int64_t step)
 {
     mg_12_begin(run, "mt_checkpoint_check", disk, none);
+    mg_as_called(run, "mt_checkpoint_check(dir, step=%" PRId64 ")", step);
     mg_out(run, "read", MT_U8, MT_SHAPE(READ));
     mg_i64(run, "step", step);
     return mg_12_end(run, a, disk);
@@ -342,6 +343,7 @@ static bool recover_round(mg_run *run, recover_about about, several *w)
     after a;
     mt_io *disk = several_on_disk(mg_rng(run), w);
     mg_12_begin(run, "mt_recover", disk, none);
+    mg_as_called(run, "mt_recover(&step, dir, skipped, user): %" PRId64 " checkpoints", w->count);
     mg_out(run, "read", MT_U8, MT_SHAPE(READ));
     mg_out(run, "found", MT_I64, MT_SHAPE(1));
     mg_out(run, "skipped", MT_I64, MT_SHAPE(SEVERAL + 1));

@@ -151,6 +151,8 @@ static scene scene_of(mt_rng *rng, prune_about about, bool to_zero, bool far)
 static bool prune(mg_run *run, after *a, const scene *s)
 {
     mg_12_begin(run, "mt_checkpoint_prune", s->before, (failure){ -1, 0, false });
+    mg_as_called(run, "mt_checkpoint_prune(dir, keep): last %" PRId64 ", every %" PRId64 ", best %" PRId64, s->r.last,
+                 s->r.every, s->r.best);
     mg_out(run, "read", MT_U8, MT_SHAPE(READ));
     mg_i64(run, "last", s->r.last);
     mg_i64(run, "every", s->r.every);

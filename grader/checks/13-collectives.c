@@ -67,6 +67,17 @@ static void fill(mt_rng *rng, void *data, const trial *t)
         mt_store_f64(data, t->dtype, mt_rng_below(rng, t->n), NAN);
 }
 
+/* The arguments behind the type. */
+static const char *more_of(const trial *t)
+{
+    static char root[24];
+    snprintf(root, sizeof root, ", root=%d", t->root);
+    return t->what == TREE_BROADCAST      ? root
+           : !mg_13_is_reduction(t->what) ? ""
+           : t->op == RANKS_MAX           ? ", MT_MAX"
+                                          : ", MT_SUM";
+}
+
 static void describe(mg_run *run, trial *t)
 {
     int64_t *numbers = mg_13_describe(run, functions[t->what], t->ranks);
@@ -74,6 +85,8 @@ static void describe(mg_run *run, trial *t)
     memcpy(numbers, values, sizeof values);
     memcpy(&numbers[MG_CALL_LATENCY], &t->network.latency, sizeof(double));
     memcpy(&numbers[MG_CALL_BYTE_TIME], &t->network.byte_time, sizeof(double));
+    mg_as_called(run, "%s(comm, data, n=%" PRId64 ", %s%s) on %d ranks", functions[t->what], t->n,
+                 mt_dtype_name(t->dtype), more_of(t), t->ranks);
     mg_13_arrays(run, t->data, t->ranks, t->dtype, there(t));
     for (int rank = 0; rank < t->ranks && there(t) > 0; rank++)
         fill(mg_rng(run), t->data[rank], t);
@@ -86,7 +99,7 @@ static void judge_failure(mg_run *run, trial *t, int rank)
     mg_13_replay(t->deeds, t->ranks, (mg_network){ 0, 0 });
     mg_13_say_deadlock(words, sizeof words, t->deeds, t->ranks);
     if (words[0])
-        mg_hint(run, "a call without a handle waits for the other rank: one of the two begins with a handle");
+        mg_13_hint_deadlock(run, t->deeds, t->ranks);
     if (words[0])
         mg_fail(run, "%s: a deadlock. These wait for ever: %s", mg_13_name(t, name), words);
     else

@@ -61,6 +61,10 @@ static bool judge_message(mg_run *run, const float *x, const float *error, int64
         sum += fabs(v_of(x, error, i));
     double want = n ? sum / (double)n : 0;
     if (!(fabs((double)scale - want) <= 4 * EPS * want)) {
+        if (n == 0)
+            mg_hint(run, "no elements have the scale 0");
+        else if (fabs((double)scale - want) <= 0.01 * want)
+            mg_hint(run, "a sum of many numbers in f32 has an error that grows with their number: add up in double");
         mg_fail(run, "%" PRId64 " elements: scale %.9g, expected %.9g, the mean of |x + error|", n, (double)scale,
                 want);
         return false;
@@ -89,6 +93,7 @@ void mg_13_onebit_pack(mg_run *run, const void *one_case)
         int64_t n =
             about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33, MG_13_MANY }[try] : mg_pick(mg_rng(run), 9, MOST);
         mg_begin(run, "mt_onebit_pack");
+        mg_as_called(run, "mt_onebit_pack(message, error, x, n=%" PRId64 ")", n);
         mg_out(run, "message", MT_U8, MT_SHAPE(message_bytes(n)));
         float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
         mg_fill(mg_rng(run), x, n, (mg_dist)NORMAL(0, 1));
@@ -109,6 +114,7 @@ void mg_13_onebit_unpack(mg_run *run, const void *one_case)
         double want[MOST];
         float scale = mt_rng_uniform(mg_rng(run)) + 0.1f;
         mg_begin(run, "mt_onebit_unpack");
+        mg_as_called(run, "mt_onebit_unpack(out, message, n=%" PRId64 ")", n);
         mg_out(run, "out", MT_F32, MT_SHAPE(n));
         uint8_t *message = mg_in(run, "message", MT_U8, MT_SHAPE(message_bytes(n)));
         memcpy(message, &scale, sizeof scale);
@@ -241,6 +247,8 @@ static bool exchange(mg_run *run, trade *t, const int64_t *fails, bool searched)
 {
     int64_t whole = 2 * t->n + t->longest;
     int64_t *numbers = mg_13_describe(run, "mt_onebit_all_reduce", (int)t->ranks);
+    mg_as_called(run, "mt_onebit_all_reduce(comm, data, n=%" PRId64 ", error, part_error) on %" PRId64 " ranks", t->n,
+                 t->ranks);
     numbers[MG_CALL_N] = whole, numbers[MG_CALL_ROOT] = t->n;
     if (fails)
         numbers[MG_CALL_FAULT] = MG_FAULT_FAILS, numbers[MG_CALL_WHO] = fails[0], numbers[MG_CALL_MESSAGE] = fails[1];

@@ -186,7 +186,8 @@ static const compress_case onebit_cases[] = {
     { { 2, "scale and signs", "the mean of |v| in double; bit i % 8 of byte 4 + i / 8" }, COMPRESS_FIRST },
     { { 2, "error feedback", "v = x + error, also for the scale; then error = v - sent" }, COMPRESS_AGAIN },
     { { 1, "zeros", "v >= 0 is sent as scale, 0 too" }, COMPRESS_TIES },
-    { { 1, "any number of elements", "no elements have the scale 0; bits that are left over are 0" }, COMPRESS_SIZES },
+    { { 1, "any number of elements", "the last byte may have fewer than eight elements: its other bits are 0" },
+      COMPRESS_SIZES },
 };
 static const mg_case unpack_cases[] = {
     { 1, "values", "scale where the bit is 1, else -scale" },

@@ -59,7 +59,10 @@ static int world_of(mt_rng *rng, ddp_about about, int try)
 
 static script script_of(mt_rng *rng, ddp_about about, int try)
 {
-    script s = { .micro = 1, .steps = 1, .fails = -1, .held = -1 };
+    script s = { .micro = 1,
+                 .steps = about != DDP_START /* which needs no step, and is graded before it is written */,
+                 .fails = -1,
+                 .held = -1 };
     s.ranks = world_of(rng, about, try), s.count = mg_pick(rng, 3, PARAMS);
     for (int64_t i = 0; i < s.count; i++) {
         s.size[i] = about == DDP_EXPOSED ? 64 : mg_pick(rng, 1, 70);
@@ -110,6 +113,14 @@ static void describe(mg_run *run, script *s, ddp_about about)
     mt_rng *rng = mg_rng(run);
     int64_t passes = s->steps * s->ranks * s->micro;
     mg_begin(run, "mt_ddp");
+    if (about == DDP_START)
+        mg_as_called(run, "mt_ddp_new(&ddp, comm, params, config) on %" PRId64 " ranks, %" PRId64 " parameters",
+                     s->ranks, s->count);
+    else
+        mg_as_called(run,
+                     "mt_ddp_begin(ddp, micro=%" PRId64 ", samples), backward, mt_ddp_finish(ddp): %" PRId64
+                     " steps on %" PRId64 " ranks, %" PRId64 " parameters in %" PRId64 " buckets",
+                     s->micro, s->steps, s->ranks, s->count, s->buckets);
     mg_out(run, "results", MT_I64, MT_SHAPE(s->ranks, MG_DDP_RESULTS));
     mg_inout(run, "rows", MT_I64, MT_SHAPE(s->ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
     float *parameters = mg_inout(run, "parameters", MT_F32, MT_SHAPE(s->ranks, s->flat));

@@ -150,6 +150,10 @@ static void describe(mg_run *run, round_of *o, bool none_due)
 {
     mt_rng *rng = mg_rng(run);
     mg_begin(run, "mt_outer_step");
+    mg_as_called(run,
+                 "mt_outer_step(comm, &outer, local) on %" PRId64 " ranks, n=%" PRId64
+                 ", lr=%g, momentum=%g, max_delay=%" PRId64,
+                 o->ranks, o->n, (double)o->lr, (double)o->momentum, o->slots - 1);
     mg_out(run, "status", MT_I64, MT_SHAPE(o->ranks));
     mg_inout(run, "rows", MT_I64, MT_SHAPE(o->ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
     float *global = mg_inout(run, "global", MT_F32, MT_SHAPE(o->ranks, o->n));

@@ -218,3 +218,25 @@ void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ran
                                  (int)begun[MG_OP_PEER]);
     }
 }
+
+void mg_13_hint_deadlock(mg_run *run, const mg_deeds *deeds, int ranks)
+{
+    int waiting = 0, sending = 0, last = 0, peer = 0;
+    for (int r = 0; r < ranks; r++) {
+        if (deeds[r].waits < 0)
+            continue;
+        const int64_t *begun = deeds[r].op[deeds[r].op[deeds[r].waits][MG_OP_PEER]];
+        waiting++;
+        sending += begun[MG_OP_KIND] == MG_OP_SEND;
+        last = r, peer = (int)begun[MG_OP_PEER];
+    }
+    if (waiting == 1)
+        mg_hint(run, "rank %d has ended or goes on without it: it makes one message with rank %d fewer than that one",
+                peer, last);
+    else if (sending == waiting)
+        mg_hint(run, "a call without a handle waits for the other rank: one of the two begins with a handle");
+    else
+        mg_hint(run,
+                "of two ranks that wait for each other, each message that one sends must be received by the other, in "
+                "the same order");
+}

@@ -44,5 +44,7 @@ void mg_13_arrays_after(mg_run *run, const void **array, int ranks, mt_dtype dty
 /* mg_13_stops -- whether a rank has returned its first failure, and done nothing after it. */
 bool mg_13_stops(mg_run *run, const char *name, const mg_deeds *deeds, int rank, int64_t status);
 
-/* mg_13_say_deadlock -- the ranks that wait for ever, in words. */
+/* mg_13_say_deadlock -- the ranks that wait for ever, in words. mg_13_hint_deadlock -- what their messages have in
+ * common: one rank alone waits for one that has ended, sends wait for receives that come later, or others. */
 void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks);
+void mg_13_hint_deadlock(mg_run *run, const mg_deeds *deeds, int ranks);

@@ -50,6 +50,7 @@ static bool pack_many(mg_run *run)
     enum { K = 7 };
     int64_t place[K], n = MG_13_MANY, at = 0;
     mg_begin(run, "mt_topk_pack");
+    mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%d)", n, K);
     mg_out(run, "index", MT_I32, MT_SHAPE(K));
     mg_out(run, "value", MT_F32, MT_SHAPE(K));
     float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
@@ -158,6 +159,7 @@ void mg_13_topk_pack(mg_run *run, const void *one_case)
         if (try >= RANDOM)
             n = MT_COUNT(few), k = try < ZEROS ? of_few[try - RANDOM] : of_zeros[try - ZEROS];
         mg_begin(run, "mt_topk_pack");
+        mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%" PRId64 ")", n, k);
         mg_out(run, "index", MT_I32, MT_SHAPE(k));
         mg_out(run, "value", MT_F32, MT_SHAPE(k));
         float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
@@ -293,6 +295,8 @@ static bool mean_of_largest(mg_run *run, int64_t ranks, int64_t n, int64_t k, in
     mg_begin(run, "mt_topk_all_reduce");
     mg_out(run, "status", MT_I64, MT_SHAPE(ranks));
     mg_inout(run, "rows", MT_I64, MT_SHAPE(ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
+    mg_as_called(run, "mt_topk_all_reduce(comm, data, n=%" PRId64 ", k=%" PRId64 ", error) on %" PRId64 " ranks", n, k,
+                 ranks);
     m.data = mg_inout(run, "data", MT_F32, MT_SHAPE(ranks, n));
     m.error = mg_inout(run, "error", MT_F32, MT_SHAPE(ranks, n));
     ((int64_t *)mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_HUB_NUMBERS)))[MG_HUB_FAILS] = fails;

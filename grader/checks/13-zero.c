@@ -29,6 +29,7 @@ enum {
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 typedef struct script {
+    const char *hint; /* of the row: also for a call that crashes */
     zero_about about;
     int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[MG_WORLD_MOST], fails, buckets;
     int64_t bucket_end[PARAMS + 1]; /* bucket b is elements bucket_end[b + 1] .. bucket_end[b] - 1 */
@@ -101,6 +102,11 @@ static void describe(mg_run *run, script *s, zero_about about)
 {
     mt_rng *rng = mg_rng(run);
     mg_begin(run, "mt_zero");
+    mg_as_called(run,
+                 "mt_zero_step(zero, max_norm=%g, &norm), behind mt_zero_begin and backward: stage %" PRId64
+                 ", %d steps "
+                 "on %" PRId64 " ranks, %" PRId64 " parameters in %" PRId64 " buckets",
+                 (double)s->max_norm, s->stage, STEPS, s->ranks, s->count, s->buckets);
     mg_out(run, "results", MT_I64, MT_SHAPE(s->ranks, MG_ZERO_RESULTS));
     mg_inout(run, "rows", MT_I64, MT_SHAPE(s->ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
     float *before = mg_inout(run, "parameters", MT_F32, MT_SHAPE(s->ranks, s->flat));
@@ -132,6 +138,7 @@ static void describe(mg_run *run, script *s, zero_about about)
 static bool call(mg_run *run, script *s, zero_about about)
 {
     describe(run, s, about);
+    mg_hint(run, "%s", s->hint);
     if (!mg_ranks_call(run, s->searched))
         return false;
     const int64_t *result = mg_result(run, "results");
@@ -351,6 +358,7 @@ static bool zero_once(mg_run *run, const zero_case *c, int try)
     };
     script s = script_of(run, c->about, c->stage ? c->stage : c->about == ZERO_MEMORY ? 1 + try : 1 + try % 2, try);
     static model m;
+    s.hint = c->head.hint;
     s.searched = (c->about == ZERO_STEPS || c->about == ZERO_CLIP) && try == TRIES - 1;
     if (!call(run, &s, c->about))
         return false;

@@ -16,6 +16,13 @@ typedef struct mesh {
 static bool call(mg_run *run, const mesh *m)
 {
     mg_begin(run, "mt_mesh_new");
+    mg_as_called(run, "mt_mesh_new(&mesh, comm, dp=%" PRId64 ", pp=%" PRId64 ", tp=%" PRId64 ") on %" PRId64 " ranks",
+                 m->extent[0], m->extent[1], m->extent[2], m->ranks);
+    if (m->fails >= 0)
+        mg_hint(run,
+                "split number %" PRId64 " fails: its communicator and *out are not written, no other is split, and "
+                "mt_mesh_free frees those before",
+                m->fails);
     mg_out(run, "results", MT_I64, MT_SHAPE(m->ranks, MG_MESH_RESULTS));
     int64_t *members = mg_inout(run, "members", MT_I64, MT_SHAPE(m->ranks, MG_MESH_AXES, MG_MESH_RANKS));
     for (int64_t i = 0; i < m->ranks * MG_MESH_AXES * MG_MESH_RANKS; i++)

@@ -90,7 +90,7 @@ static const schedule_case interleaved_cases[] = {
       MT_INTERLEAVED, SCHEDULE_TIME },
     { { 1, "live micro-batches", "2 (stages - stage - 1) + (chunks - 1) stages forwards first, then one and one" },
       MT_INTERLEAVED, SCHEDULE_LIVE },
-    { { 1, "few", "one stage, one chunk, one group; micro-batches that are not a multiple are refused in words" },
+    { { 1, "few", "the forwards made first are at most all; a part of a group of micro-batches is refused in words" },
       MT_INTERLEAVED, SCHEDULE_FEW },
     { { 1, "4 stages and 8 micro-batches", "2 chunks: 57 half units, 9 idle; 4 chunks: 105 quarters, 9 idle" },
       MT_INTERLEAVED, SCHEDULE_BOOK },
@@ -98,7 +98,7 @@ static const schedule_case interleaved_cases[] = {
 
 /* ---- 14.8 the division of layers */
 static const partition_case partition_cases[] = {
-    { { 2, "random costs", "the largest stage counts, not the sum; every place of each cut has to be tried" },
+    { { 2, "random costs", "the largest stage counts, not the sum: it is as small as in the best of all divisions" },
       PARTITION_BRUTE },
     { { 1, "ties and zeros", "each stage has a layer, also when all layers cost nothing" }, PARTITION_TIES },
     { { 1, "large", "sums of costs are int64_t: neither int nor double holds them" }, PARTITION_LARGE },

@@ -19,6 +19,7 @@ typedef struct model {
 static bool call(mg_run *run, const model *m)
 {
     mg_begin(run, "mt_pipe_partition");
+    mg_as_called(run, "mt_pipe_partition(begin, cost, layers=%" PRId64 ", stages=%d)", m->layers, m->stages);
     mg_out(run, "status", MT_I64, MT_SHAPE(1));
     int64_t *begin = mg_inout(run, "begin", MT_I64, MT_SHAPE(mt_max(m->stages, 0) + 1));
     for (int s = 0; s <= m->stages; s++)
@@ -89,6 +90,7 @@ static bool check(mg_run *run, const model *m)
     }
     for (int s = 0; s < m->stages; s++)
         if (begin[s] < 0 || begin[s + 1] <= begin[s] || begin[s + 1] > m->layers) {
+            mg_hint(run, "every stage has at least one layer: the last cut is before the last stages - s layers");
             mg_fail(run, "%" PRId64 " layers in %d stages: stage %d has the layers from %" PRId64 " to before %" PRId64,
                     m->layers, m->stages, s, begin[s], begin[s + 1]);
             return false;

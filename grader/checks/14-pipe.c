@@ -35,6 +35,7 @@ static void describe(mg_run *run, pipe_trial *t)
     t->width[mt_min(mt_max(t->ranks * t->chunks, 0), MG_PIPE_PARTS)] = t->width[0];
     int64_t count = elements(t), weights = count - mt_max(t->micro, 0) * t->rows * t->width[0];
     mg_begin(run, "mt_pipe_step");
+    mg_as_called(run, "mt_pipe_step(pipe, &loss), %d times: %s", t->steps, mg_14_pipe_name(t));
     mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
     mg_inout(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
     mg_inout(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_PIPE_OPS, MG_OP_COLUMNS));
@@ -62,8 +63,7 @@ static void judge_failure(mg_run *run, pipe_trial *t, int rank)
     mg_13_replay(t->deeds, t->ranks, (mg_network){ 0, 0 });
     mg_13_say_deadlock(words, sizeof words, t->deeds, t->ranks);
     if (words[0]) {
-        mg_hint(run,
-                "a call without a handle waits for the other rank, which may wait for this one: send with a handle");
+        mg_13_hint_deadlock(run, t->deeds, t->ranks);
         mg_fail(run, "%s: a deadlock. These wait for ever: %s", mg_14_pipe_name(t), words);
     } else
         mg_fail(run, "%s: rank %d returns status %" PRId64 ": %.*s", mg_14_pipe_name(t), rank, t->status[2 * rank],

@@ -31,6 +31,8 @@ static bool call(mg_run *run, const pipe *p, int first, int count, int actions)
 {
     int64_t bytes = (int64_t)count * actions * (int64_t)sizeof(mt_pipe_action);
     mg_begin(run, "mt_pipe_schedule");
+    mg_as_called(run, "mt_pipe_schedule(out, kind, stage, stages=%d, micro=%d, chunks=%d): %s, stages %d to %d",
+                 p->stages, p->micro, p->chunks, named(p), first, first + count - 1);
     mg_out(run, "status", MT_I64, MT_SHAPE(count));
     memset(mg_inout(run, "actions", MT_U8, MT_SHAPE(bytes)), UNTOUCHED, (size_t)bytes);
     mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
@@ -149,6 +151,11 @@ static bool judge_live(mg_run *run, const pipe *p, const timing *t)
         else if (p->kind == MT_INTERLEAVED)
             want = (int)mt_min(2 * behind + (p->chunks - 1) * p->stages + 1, all);
         if (t->most[s] != want) {
+            mg_hint(
+                run,
+                "stage %d makes too %s forwards before its first backward: these are %s, and no more than there are", s,
+                t->most[s] > want ? "many" : "few",
+                p->kind == MT_1F1B ? "stages - stage - 1" : "2 (stages - stage - 1) + (chunks - 1) stages");
             mg_fail(run, "%s: stage %d has up to %d live micro-batches in its chunks, expected %d", named(p), s,
                     t->most[s], want);
             return false;

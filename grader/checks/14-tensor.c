@@ -115,6 +115,12 @@ static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t ki
     double out[RANKS * MANY], dx[RANKS * MANY], dout[RANKS * MANY], sum[MANY] = { 0 }, dsum[MANY] = { 0 };
     int64_t copies = kind == MG_TP_COPY ? 1 : kind == MG_TP_REDUCE ? 0 : 2, reduces = kind != MG_TP_COPY;
     mg_begin(run, "mt_tp_copy, mt_tp_reduce");
+    mg_as_called(run, "%s on %" PRId64 " ranks: %" PRId64 " elements, and its backward",
+                 kind == MG_TP_COPY ? "mt_tp_copy(tp, x)"
+                 : kind == MG_TP_REDUCE
+                     ? "mt_tp_reduce(tp, x)"
+                     : "mt_tp_reduce(tp, x) + mt_tp_reduce(tp, mt_tp_copy(tp, x) + mt_tp_copy(tp, x))",
+                 ranks, n);
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n));
     mg_out(run, "dx", MT_F32, MT_SHAPE(ranks, n));
@@ -204,6 +210,10 @@ static bool products_once(mg_run *run, tensor_about about, int64_t ranks)
     bool has_bias = about != TENSOR_NO_BIAS;
     mt_shape w1 = MT_SHAPE(ranks, m.I, m.F), b1 = MT_SHAPE(ranks, m.F), w2 = MT_SHAPE(ranks, m.F, m.O);
     mg_begin(run, "mt_tp_column_linear, mt_tp_row_linear");
+    mg_as_called(run,
+                 "mt_tp_row_linear(tp, mt_relu(mt_tp_column_linear(tp, x, w1, b1)), w2, b2) on %" PRId64
+                 " ranks, and its backward",
+                 ranks);
     mg_14_ranks(run, ranks);
     mg_out(run, "y", MT_F32, MT_SHAPE(ranks, m.n, m.O));
     mg_out(run, "dx", MT_F32, MT_SHAPE(ranks, m.n, m.I));

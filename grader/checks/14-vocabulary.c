@@ -83,6 +83,10 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
             C = large ? 1 : mg_pick(rng, 1, WIDTH), fails = failing(about, 1, ranks);
     static double out[LARGE], dw[LARGE];
     mg_begin(run, "mt_tp_embedding");
+    mg_as_called(run,
+                 "mt_tp_embedding(tp, w, ids, range) on %" PRId64 " ranks: %" PRId64 " ids, %" PRId64
+                 " rows of %" PRId64 " elements, and its backward",
+                 ranks, n, rows, C);
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n, C));
     mg_out(run, "dw", MT_F32, MT_SHAPE(rows, C));
@@ -202,6 +206,10 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, boo
             n = large ? LARGE : tokens_for(rng, about, ranks), fails = failing(about, 2, ranks);
     double loss[2], *dx = mg_doubles(n * V), *dx_e = mg_doubles(n * V);
     mg_begin(run, "mt_tp_cross_entropy");
+    mg_as_called(run,
+                 "mt_tp_cross_entropy(tp, logits, target, range) on %" PRId64 " ranks: %" PRId64 " rows, %" PRId64
+                 " classes, and its backward",
+                 ranks, n, V);
     mg_14_ranks(run, ranks);
     mg_out(run, "loss", MT_F32, MT_SHAPE(ranks));
     mg_out(run, "dlogits", MT_F32, MT_SHAPE(n, V));
@@ -283,6 +291,10 @@ static bool classifier_once(mg_run *run, vocabulary_about about, int64_t ranks)
     int64_t n = h.n, C = h.C, fails = failing(about, 3, ranks);
     h.V = about == VOCABULARY_PADDED ? mg_pick(rng, 1, h.rows) : h.rows;
     mg_begin(run, "mt_tp_classifier");
+    mg_as_called(run,
+                 "mt_tp_classifier(tp, x, w, target, range) on %" PRId64 " ranks: %" PRId64 " rows of %" PRId64
+                 ", %" PRId64 " classes, and its backward",
+                 ranks, n, C, h.V);
     mg_14_ranks(run, ranks);
     mg_out(run, "loss", MT_F32, MT_SHAPE(ranks));
     mg_out(run, "dx", MT_F32, MT_SHAPE(ranks, n, C));
@@ -336,6 +348,7 @@ static bool norm_once(mg_run *run, norm_about about, int64_t ranks, double broke
         replicated = broken;
     memcpy(&bits, &replicated, sizeof bits);
     mg_begin(run, "mt_tp_norm");
+    mg_as_called(run, "mt_tp_norm(tp, divided, replicated) on %" PRId64 " ranks", ranks);
     mg_14_ranks(run, ranks);
     mg_out(run, "norm", MT_I64, MT_SHAPE(ranks));
     mg_14_numbers(run, fails, NULL, 0);

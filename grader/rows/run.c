@@ -190,6 +190,7 @@ void mg_begin(mg_run *run, const char *function)
 {
     forget_call(run);
     run->hinted = false;
+    run->as_called[0] = 0;
     run->threads = mg_default_threads();
     snprintf(run->function, sizeof run->function, "%s", function);
 }
@@ -262,29 +263,6 @@ mt_rng *mg_rng(mg_run *run)
 }
 
 /* ---- making the call ------------------------------------------------------------------------------ */
-
-/* "mt_softmax_fwd_cpu(out, x, N=4, C=10)" */
-static void describe_call(const mg_run *run, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s(", run->function);
-    for (int i = 0; i < run->arguments && used < size; i++) {
-        const mg_argument *a = &run->argument[i];
-        const char *comma = i ? ", " : "";
-        if (!a->name[0]) /* the grader's own */
-            continue;
-        char *at = text + used;
-        size_t left = size - used;
-        int n = a->kind == MG_I64   ? snprintf(at, left, "%s%s=%lld", comma, a->name, (long long)a->i64)
-                : a->kind == MG_F32 ? snprintf(at, left, "%s%s=%g", comma, a->name, (double)a->f32)
-                                    : snprintf(at, left, "%s%s%s", comma, a->name, a->kind == MG_NULL ? "=NULL" : "");
-        used += (size_t)n;
-    }
-    if (used < size)
-        snprintf(text + used, size - used, ")%s",
-                 run->off == MG_OFF_NONE  ? ""
-                 : run->off == MG_OFF_ALL ? " of arrays that do not begin at multiples of 16 bytes"
-                                          : " of arrays of which one does not begin at a multiple of 16 bytes");
-}
 
 static void invoke(mg_run *run)
 {
@@ -364,7 +342,7 @@ static bool call_worker(mg_run *run)
     judge_kept(run);
     if (run->judged)
         return false;
-    describe_call(run, run->row->call, sizeof run->row->call);
+    mg_put_call(run, run->row->call, sizeof run->row->call);
     if (mg_missing(run->bench, run->row->step, run->function)) {
         mg_judge(run, MG_TODO, "%s", "");
         return false;

@@ -46,15 +46,18 @@ struct mg_run {
     bool hinted;         /* mg_hint since mg_begin: the hint is about this call */
     double credit;       /* share of the points that a PASS earns */
     mt_rng rng;
-    int calls;          /* answered */
-    int64_t kept;       /* bytes more that stay allocated after each call like the last one */
-    mg_outcome outcome; /* of the last call */
-    char function[MG_WIRE_NAME];
+    int calls;                                   /* answered */
+    int64_t kept;                                /* bytes more that stay allocated after each call like the last one */
+    mg_outcome outcome;                          /* of the last call */
+    char function[MG_WIRE_NAME], as_called[200]; /* mg_as_called since mg_begin; else empty */
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
     bool same_place; /* mg_same_place */
     uint32_t off;    /* mg_unaligned, mg_unaligned_one: a number of wire.h */
 };
+
+/* mg_put_call -- the described call as the row shows it: "mt_softmax_fwd_cpu(out, x, N=4, C=10)". */
+void mg_put_call(const mg_run *run, char *text, size_t size);
 
 /* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */
 void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);
