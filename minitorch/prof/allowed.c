@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* How often a waiting thread looks before it sleeps. Three epochs of train_mnist on two cores of a Zen 5 take 1.28 s with
- * libgomp's 300000, 1.39 s with 1000, 1.72 s with 300; 40 steps of train_gpt2 (--batch 4 --block 64) 0.51, 0.52, 0.65 s.
- * Beside 17 busy processes these steps take 10.5, 1.4 and 0.9 s of processor time. 2026-11-28. */
+/* How often a waiting thread looks before it sleeps. Three epochs of train_mnist on two cores of a Zen 5 take 1.28 s
+ * with libgomp's 300000, 1.39 s with 1000, 1.72 s with 300; 40 steps of train_gpt2 (--batch 4 --block 64) 0.51, 0.52,
+ * 0.65 s. Beside 17 busy processes these steps take 10.5, 1.4 and 0.9 s of processor time. 2026-11-28. */
 #define SPINS "1000"
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------------------- */
 
 /* The number in a file of one line; -1: none, or "max". */
 static int64_t number_in(const char *path)
@@ -29,8 +29,8 @@ static int64_t number_in(const char *path)
     return number;
 }
 
-/* Visits the folders of a cgroup and of all groups above it. A container sees its own at the top, below whatever path it
- * has on the host. */
+/* Visits the folders of a cgroup and of all groups above it. A container sees its own at the top, below whatever path
+ * it has on the host. */
 typedef void visit(void *user, const char *folder);
 static void visit_group(const char *mount, const char *group, visit *each, void *user)
 {
@@ -75,7 +75,7 @@ static void visit_groups(const char *root, const char *controller, visit *each, 
         fclose(file);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 typedef struct least {
     int64_t bytes;
@@ -150,7 +150,7 @@ mt_status mt_memory_check(int64_t bytes, const char *what, const char *advice)
                    (double)allowed / 1e9, by, advice);
 }
 
-/* ---- processors --------------------------------------------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------------- */
 
 /* A group's quota of processor time, in processors; 0: none. */
 static double quota_of(const char *folder)

@@ -22,9 +22,9 @@ int mt_threads_allowed(const char *root);
 
 /* mt_threads_begin -- the first call of a program that computes. There are then as many threads as are allowed, and a
  * thread that waits for another spins for some 50 microseconds before it sleeps. libgomp's own default is some
- * milliseconds, in which threads that wait take the processor from those that they wait for wherever there is other work.
- * libgomp reads its settings when a program is loaded: where they are missing, this call sets them and starts the
- * program again. OMP_NUM_THREADS, OMP_WAIT_POLICY and GOMP_SPINCOUNT of the user's stay as they are. */
+ * milliseconds, in which threads that wait take the processor from those that they wait for wherever there is other
+ * work. libgomp reads its settings when a program is loaded: where they are missing, this call sets them and starts
+ * the program again. OMP_NUM_THREADS, OMP_WAIT_POLICY and GOMP_SPINCOUNT of the user's stay as they are. */
 void mt_threads_begin(char **argv);
 
 MT_C_END

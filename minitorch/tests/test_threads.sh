@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test_threads.sh -- the threads of a training program: as many as affinity and quota allow, and on a machine with other
-# work they take at most three times the processor time of threads that
-# sleep at once when they wait (libgomp's default takes ten times as much).
+# test_threads.sh -- the threads of a training program: as many as affinity and quota allow. On a machine with other work they
+# take at most three times the processor time of threads that sleep at once when they wait; with libgomp's default they
+# take ten times as much.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT OMP_NUM_THREADS
