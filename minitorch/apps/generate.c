@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "text/tokenizer.h"
-#include "ckpt/safetensors.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
@@ -19,6 +18,7 @@
 #include "prof/allowed.h"
 #include "prof/cli.h"
 #include "train/saved.h"
+#include "train/given.h"
 #include "train/saving.h"
 
 typedef struct options {
@@ -116,24 +116,11 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
 static mt_status load_weights(mt_module **model, const options *o, int64_t vocabulary)
 {
     mt_gpt2_config config = { .vocabulary = vocabulary };
-    mt_safetensors *file = NULL;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    MT_TRY(mt_safetensors_open(&file, o->weights));
-    mt_status status = mt_gpt2_fill(&config, o->size);
-    if (status == MT_OK)
-        status = mt_gpt2_check(&config);
-    if (status == MT_OK) {
-        *model = mt_gpt2_new(&config, &rng);
-        mt_state params = mt_module_params(*model);
-        mt_state_find(&params, "wte.weight")->rows = vocabulary; /* published files have no padding */
-        mt_dtype stored = mt_safetensors_stored(file, &params, "transformer.");
-        status = mt_safetensors_load(file, &params, "transformer.");
-        if (status == MT_OK && stored != MT_F32)
-            fprintf(stderr, "generate: weights: %s in the file, converted to f32\n", mt_dtype_name(stored));
-        mt_state_free(&params);
-    }
-    mt_safetensors_close(file);
-    return status;
+    MT_TRY(mt_gpt2_fill(&config, o->size));
+    MT_TRY(mt_gpt2_check(&config));
+    *model = mt_gpt2_new(&config, &rng);
+    return mt_given_load(*model, o->weights);
 }
 
 static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
@@ -147,20 +134,6 @@ static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
         return mt_fail(MT_ERR_FORMAT, "%s/step-%" PRId64 " has %" PRId64 " tokens, the vocabulary there has %" PRId64,
                        o->run, step, mt_gpt2_config_of(*model)->vocabulary, vocabulary);
     return MT_OK;
-}
-
-/* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of
- * 64. */
-static mt_status export_weights(const mt_module *model, const char *path, mt_dtype dtype)
-{
-    mt_state params = mt_module_params(model);
-    for (int64_t i = 0; i < params.count && dtype != MT_F32; i++)
-        params.item[i].tensor = mt_autocast_operand(params.item[i].tensor, dtype); /* held by the parameter */
-    mt_status status = mt_safetensors_write(path, &params);
-    mt_state_free(&params);
-    if (status == MT_OK)
-        printf("generate: %" PRId64 " parameters in %s\n", mt_module_count(model), path);
-    return status;
 }
 
 int main(int argc, char **argv)
@@ -183,7 +156,7 @@ int main(int argc, char **argv)
     if (status == MT_OK)
         status = load(&model, &o, vocabulary->token.count);
     if (status == MT_OK)
-        status = o.export ? export_weights(model, o.export, o.dtype) : write_text(&o, model, vocabulary);
+        status = o.export ? mt_given_export(model, o.export, o.dtype) : write_text(&o, model, vocabulary);
     if (status != MT_OK)
         fprintf(stderr, "generate: %s%s\n", mt_last_error(),
                 vocabulary ? "" : "; make train-gpt2 trains a model, --run DIR takes another run's");

@@ -15,6 +15,7 @@
 #include "prof/machine.h"
 #include "prof/metrics.h"
 #include "prof/monitor.h"
+#include "train/given.h"
 #include "train/gpt2_run.h"
 
 static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
@@ -71,6 +72,10 @@ static const char *const allocators[] = { "system", "caching", NULL };
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file; default: tiny Shakespeare of datasets/fetch" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
+    { "from", 0, "FILE", MT_TEXT(options, from),
+      "Safetensors file of the first weights, of a model of this size; default: random ones" },
+    { "export", 0, "FILE", MT_TEXT(options, export), "Safetensors file to which the first weights are written" },
+    { "list-batches", 0, "FILE", MT_TEXT(options, batches), "CSV file to which the windows of each step are written" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "Size of the model: toy, gpt2, gpt2-medium, gpt2-large or gpt2-xl" },
     { "layers", 0, "N", MT_I64(options, config.layers, 1, 1000), "Number of layers; default: that of --size" },
     { "heads", 0, "N", MT_I64(options, config.heads, 1, 1000), "Number of attention heads; default: that of --size" },
@@ -168,6 +173,19 @@ static void advise(void *user, FILE *out, int64_t had)
     mt_gpt2_advise(out, &r->opt.config, &r->batch, r->recompute, had);
 }
 
+/* Weights and an order of batches from and for other programs. The model is whole, and on the CPU. */
+static mt_status give(const run *r, const mt_batch_source *train)
+{
+    const options *o = &r->opt;
+    if (o->saving.resume)
+        return MT_OK;
+    MT_TRY(o->from ? mt_given_load(r->model, o->from) : MT_OK);
+    if (!mt_team_first(r->team))
+        return MT_OK;
+    MT_TRY(o->export ? mt_given_export(r->model, o->export, MT_F32) : MT_OK);
+    return o->batches ? mt_given_batches(o->batches, train, o->steps, o->micro, o->batch) : MT_OK;
+}
+
 static mt_status setup(run *r)
 {
     options *o = &r->opt;
@@ -176,6 +194,8 @@ static mt_status setup(run *r)
     MT_TRY(mt_team_first(r->team) ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : MT_OK);
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
+    mt_batch_source train = mt_batches_random(r->corpus.train_set, seed);
+    MT_TRY(give(r, &train));
     mt_gpt2_recompute(r->model, r->recompute);
     if (mt_team_divides(r->team))
         MT_TRY(r->team->place(r->team, r->model));
@@ -183,7 +203,6 @@ static mt_status setup(run *r)
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     if (o->micro > 1 && !r->team) /* gradients stay from one micro-batch to the next anyway */
         mt_optim_flat(r->optim);
-    mt_batch_source train = mt_batches_random(r->corpus.train_set, seed);
     mt_batch_source valid = mt_batches_spread(r->corpus.valid_set, o->eval_batches);
     r->train = mt_recipe_batches(&o->recipe, mt_team_share(r->team, train), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_team_share(r->team, valid), o->batch);

@@ -18,7 +18,7 @@ for dtype in bf16 f16; do
     write --dtype $dtype >"$dir/got" && [ -s "$dir/got" ] && ok || bad "weights read in $dtype"
     write --export "$dir/half" --dtype $dtype >/dev/null && ok || bad "export in $dtype"
     [ $((2 * $(stat -c %s "$dir/half"))) -lt $(($(stat -c %s "$dir/ours") + 20000)) ] && ok || bad "the size in $dtype"
-    write --size toy --weights "$dir/half" >/dev/null && grep -q "weights: $dtype in the file, converted to f32" "$dir/log" && ok || bad "$dtype"
+    write --size toy --weights "$dir/half" >/dev/null && grep -q "half: $dtype, converted to f32" "$dir/log" && ok || bad "$dtype"
 done
 write --dtype i8 && bad "weights of i8" || ok
 (trap "" XFSZ && ulimit -f 100 && write --export "$dir/ours") && bad "exported into no room" || ok

@@ -26,6 +26,8 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_state_fix(rest);
     mt_recipe_state(rest, &o->recipe);
     mt_state_setting(rest, "text checksum", "%s", mt_saving_sum(o->data));
+    if (o->from)
+        mt_state_setting(rest, "from checksum", "%s", mt_saving_sum(o->from));
     mt_loop_state(rest, &r->loop);
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# train_from: training starts from given weights, as published ones are laid out; first weights and the order of batches are
+# written for another framework.
+. "$(dirname "$0")/../../.ci/check.bash"
+make -s -C "$root" build/release/bin/{train_gpt2,generate} >/dev/null || exit 1
+seq 3000 >"$dir/text"
+flags=(--data "$dir/text" --layers 2 --heads 2 --width 16 --block 8 --batch 6 --micro-batches 2 --warmup 2 --steps 10 --eval-every 10 --eval-batches 1 -q)
+run() { "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1; }
+run whole --export "$dir/first" --list-batches "$dir/order" && grep -q "parameters in $dir/first" "$dir/log" && ok || bad "export"
+# The layout of a published file: names with a prefix, no row that only pads the token table.
+python3 - "$dir" <<'PY'
+import json, struct, sys
+folder = sys.argv[1]
+data = open(folder + "/first", "rb").read()
+n = struct.unpack("<Q", data[:8])[0]
+header, data, out, body = json.loads(data[8:8 + n]), data[8 + n:], {}, b""
+header.pop("__metadata__", None)
+for name, t in header.items():
+    bytes_ = data[t["data_offsets"][0]:t["data_offsets"][1]]
+    if name == "wte.weight":
+        t["shape"][0] = 11 # digits and the end of a line
+        bytes_ = bytes_[:11 * t["shape"][1] * 4]
+    out["transformer." + name] = dict(dtype="F32", shape=t["shape"], data_offsets=[len(body), len(body) + len(bytes_)])
+    body += bytes_
+text = json.dumps(out).encode()
+open(folder + "/hf", "wb").write(struct.pack("<Q", len(text)) + text + body)
+PY
+# Given weights take the place of random ones.
+run again --from "$dir/first" && diff <(cut -d, -f1-4 "$dir"/again/metrics.csv) <(cut -d, -f1-4 "$dir"/whole/metrics.csv) && ok || bad "--from its own first weights"
+cmp "$dir"/{whole,again}/step-10/model-00001-of-00001.safetensors && ok || bad "other bits from its own first weights"
+run published --from "$dir/hf" && cmp "$dir"/{whole,published}/step-10/model-00001-of-00001.safetensors && ok || bad "from the published layout: $(tail -1 "$dir/log")"
+run seed --seed 2 --from "$dir/first" --export "$dir/first2" && cmp "$dir/first" "$dir/first2" && ok || bad "another seed changes given weights"
+for how in '--ranks 2' '--ranks 3 --zero 3' '--pp 2' '--tp 2'; do
+    # shellcheck disable=SC2086
+    run "ranks" $how --overwrite --seed 2 --from "$dir/first" --export "$dir/first3" --list-batches "$dir/order3" && cmp "$dir/first" "$dir/first3" && ok || bad "$how: $(tail -1 "$dir/log")"
+done
+"$bin/generate" -r "$dir/whole" --export "$dir/last" >/dev/null && run more --from "$dir/last" --lr 1e-4 && ok || bad "from its own last weights"
+awk -F, -v first="$(sed -n 2p "$dir/whole/metrics.csv" | cut -d, -f3)" 'NR == 2 { exit !($3 < first) }' "$dir/more/metrics.csv" && ok || bad "fine-tuning begins anew"
+run more --resume --from "$dir/first" --lr 1e-4 && bad "resumed from other weights" || { grep -q 'from checksum' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+run small --from "$dir/first" --layers 3 && bad "weights of a smaller model" || { grep -q 'h.2' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+run small --from "$dir/first" --width 32 && bad "weights of another width" || { grep -q "$dir/first" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+run small --from "$dir/none" && bad "no file" || { grep -q "$dir/none: No such file" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+run small --export "$dir/no/such" && bad "no folder" || { grep -q "$dir/no/such" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+
+# The order: a line for each micro-batch, windows of the training part, the same for any number of ranks.
+tokens=$(sed -n 's/.*: [0-9]* tokens, \([0-9]*\) of them to learn from/\1/p' <("$bin/train_gpt2" "${flags[@]}" --plan))
+[ "$(head -1 "$dir/order")" = step,micro_batch,window_1,window_2,window_3,window_4,window_5,window_6 ] && ok || bad "names: $(head -1 "$dir/order")"
+awk -F, -v most=$((tokens - 8)) 'NR > 1 { n++; bad += $1 != int((n + 1) / 2) || $2 != (n - 1) % 2 + 1 || NF != 8; for (i = 3; i <= NF; i++) bad += $i < 0 || $i >= most }
+    END { exit n != 20 || bad > 0 }' "$dir/order" && ok || bad "lines: $(head -3 "$dir/order")"
+cmp -s "$dir/order" "$dir/order3" && bad "another seed has the same order" || ok
+run list --ranks 3 --list-batches "$dir/order4" && cmp "$dir/order" "$dir/order4" && ok || bad "another order on three ranks"
+finish train_from
