@@ -180,12 +180,11 @@ static const char compile_script[] =
     "[ $failed = 0 ] || { cat \"$base.said\"; exit 1; }\n"
     "exec \"$gcc\" -c \"$base.s\" -o \"$base.o\"";
 
-/* A counted unit calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each
- * element. */
+/* A counted unit (seen.c) calls worker/traffic.c for each access; -O1 does not vectorise: for each element. */
 mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, mg_work *work,
                        char *log, size_t size)
 {
-    char flag[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
+    char flag[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], seen[PATH_MAX];
     mg_path(path, "%s/src/%s", b->scratch, source);
     mg_path(flag, "-I%s/include", b->scratch);
     mg_path(folder, "%s/src/%.*s", b->scratch, (int)(strrchr(source, '/') ? strrchr(source, '/') - source : 0), source);
@@ -199,11 +198,13 @@ mt_status mg_compile_c(const mg_build *b, const char *source, const char *object
                                  UNIT_FLAGS,
                                  flag,
                                  mg_has(path, "MT_TODO(") ? "-Wno-unused" : "-Wunused",
-                                 counted ? "-fsanitize=thread" : NULL,
+                                 counted ? seen : NULL,
                                  "-O1",
                                  "-g1",
                                  NULL };
-    return run_compiler(b, argv, folder, object, work, log, size);
+    mt_status status = counted ? mg_seen_options(b, object, seen) : MT_OK;
+    status = status == MT_OK ? run_compiler(b, argv, folder, object, work, log, size) : status;
+    return status == MT_OK && counted ? mg_seen_check(source, object, log, size) : status;
 }
 
 static mt_status compile_cuda(mg_build *b, const char *source, const char *object, char *log, size_t size)

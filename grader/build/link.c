@@ -123,7 +123,8 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     else if (b->cuda)
         fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
     if (whose & MG_COUNTED)
-        fprintf(list, "%s/traffic.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker);
+        fprintf(list, "%s/traffic.o\n%s/moves.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker,
+                p->worker);
     else
         list_watched(list, p->worker);
     if (whose & MG_COUNTED || has_ranks(id))
@@ -132,9 +133,11 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
 
-/* What traffic.c, openmp.c and threads.c of worker/ see in addition to the accesses. */
+/* What traffic.c, moves.c, openmp.c and threads.c of worker/ see in addition to the accesses. */
 static const char wrapped[] =
-    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=mempcpy,--wrap=memccpy,--wrap=bcopy,--wrap=bzero"
+    ",--wrap=strcpy,--wrap=stpcpy,--wrap=strcat,--wrap=strncpy,--wrap=stpncpy,--wrap=strncat,--wrap=memcmp,--wrap=bcmp"
+    ",--wrap=qsort,--wrap=qsort_r"
     ",--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,--wrap=GOMP_parallel_loop_nonmonotonic_dynamic"
     ",--wrap=GOMP_parallel_loop_guided,--wrap=GOMP_parallel_loop_nonmonotonic_guided"
     ",--wrap=GOMP_loop_dynamic_start,--wrap=GOMP_loop_nonmonotonic_dynamic_start"

@@ -25,6 +25,11 @@ mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit);
 mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, mg_work *work,
                        char *log, size_t size);
 
+/* mg_seen_options -- "@FILE", with gcc's options for a counted unit. mg_seen_check -- after its compilation:
+ * MT_ERR_FORMAT, with the reason in `log`, if the unit accesses memory in a way that is not counted. */
+mt_status mg_seen_options(const mg_build *b, const char *object, char option[PATH_MAX]);
+mt_status mg_seen_check(const char *source, const char *object, char *log, size_t size);
+
 /* mg_object -- "FOLDER/softmax.o" for "softmax.c". */
 void mg_object(char path[PATH_MAX], const char *folder, const char *unit);
 

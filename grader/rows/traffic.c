@@ -110,9 +110,8 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must)
     double times = (double)(r->fetched + r->written) / must;
     if (!(times >= 0.99)) {
         mg_hint(run,
-                "the compiler reports no masked load or store of intrinsics (_mm512_mask...) and no non-temporal store "
-                "(_mm256_stream...): where __SANITIZE_THREAD__ is defined use whole vectors, a loop for the rest, and "
-                "plain stores, as mt_load_some, mt_store_some and mt_stream of ops/vec.h");
+                "some accesses were not seen; where __SANITIZE_THREAD__ is defined use plain loops over memory of the "
+                "arguments or of malloc, as mt_load_some, mt_store_some and mt_stream of ops/vec.h do");
         mg_review(run, "counted %.3g times the minimum of bytes, and less than 1 is not possible", times);
     }
     mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),

@@ -9,6 +9,7 @@
  * small for an array of the problem: an overflow is reported as one. */
 #include "rows/traffic.h"
 #include "sandbox/wire_traffic.h"
+#include "worker/moves.h"
 #include "worker/on_device.h"
 #include "worker/sharing.h"
 #include "worker/small_stack.h"
@@ -73,6 +74,13 @@ static inline void count(const void *address, size_t bytes, bool write)
     for (uintptr_t line = (uintptr_t)at / LINE; line <= ((uintptr_t)at + bytes - 1) / LINE && bytes > 0; line++)
         touch_line(line, write);
     atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+void mg_touch(const void *address, size_t bytes, bool write, uintptr_t code)
+{
+    if (sharing)
+        mg_share_touch(address, bytes, write, code);
+    count(address, bytes, write);
 }
 
 static inline __attribute__((always_inline)) void touch(const void *address, size_t bytes, bool write)
@@ -337,31 +345,4 @@ void __tsan_atomic_thread_fence(int order)
     order_before(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     order_behind(order);
-}
-
-/* Copies and fills inside libc (the linker puts these before the library's own). */
-void *__real_memcpy(void *to, const void *from, size_t bytes);
-void *__wrap_memcpy(void *to, const void *from, size_t bytes);
-void *__wrap_memcpy(void *to, const void *from, size_t bytes)
-{
-    touch(from, bytes, false);
-    touch(to, bytes, true);
-    return __real_memcpy(to, from, bytes);
-}
-
-void *__real_memmove(void *to, const void *from, size_t bytes);
-void *__wrap_memmove(void *to, const void *from, size_t bytes);
-void *__wrap_memmove(void *to, const void *from, size_t bytes)
-{
-    touch(from, bytes, false);
-    touch(to, bytes, true);
-    return __real_memmove(to, from, bytes);
-}
-
-void *__real_memset(void *to, int value, size_t bytes);
-void *__wrap_memset(void *to, int value, size_t bytes);
-void *__wrap_memset(void *to, int value, size_t bytes)
-{
-    touch(to, bytes, true);
-    return __real_memset(to, value, bytes);
 }
