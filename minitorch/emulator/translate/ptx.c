@@ -59,7 +59,13 @@ static const struct instruction {
     { "bfe.u32", "ptx_bits<unsigned>", true },
     { "bfe.s32", "ptx_bits<int>", true },
     { "lop3.b32", "ptx_logic", true },
-    { "prmt.b32", "__byte_perm", true },
+    { "prmt.b32.f4e", "ptx_permute<::cuemu::PTX_F4E>", true },
+    { "prmt.b32.b4e", "ptx_permute<::cuemu::PTX_B4E>", true },
+    { "prmt.b32.rc8", "ptx_permute<::cuemu::PTX_RC8>", true },
+    { "prmt.b32.ecl", "ptx_permute<::cuemu::PTX_ECL>", true },
+    { "prmt.b32.ecr", "ptx_permute<::cuemu::PTX_ECR>", true },
+    { "prmt.b32.rc16", "ptx_permute<::cuemu::PTX_RC16>", true },
+    { "prmt.b32", "ptx_permute<::cuemu::PTX_PICK>", true },
     { "ld.global.f32", "ptx_load<float>", true },
     { "ld.global.nc.f32", "ptx_load<float>", true },
     { "ld.global.s32", "ptx_load<int>", true },
@@ -111,11 +117,23 @@ typedef struct assembly {
     int operands;
 } assembly;
 
+/* Modifiers that change no value here: whether denormals become 0 is the GPU's choice for `approx`, and a hint for the
+ * cache is none for the result. Others, as .f16x2 or .f64, make another instruction. */
+static bool has_no_effect(const char *modifiers, size_t length)
+{
+    static const char *const words[] = { "",          ".f32", ".ftz", ".ftz.f32", ".L2::64B",    ".L2::128B",
+                                         ".L2::256B", ".cta", ".gl",  ".sys",     ".shared.b16", ".shared::cta.b16" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && memcmp(words[i], modifiers, length) == 0)
+            return true;
+    return false;
+}
+
 static const struct instruction *find(const char *text)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = strlen(known[i].opcode);
-        if (strncmp(text, known[i].opcode, length) == 0 && (!text[length] || strchr(". \t", text[length])))
+        if (strncmp(text, known[i].opcode, length) == 0 && has_no_effect(text + length, strcspn(text + length, " \t")))
             return &known[i];
     }
     return NULL;

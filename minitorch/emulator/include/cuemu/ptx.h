@@ -130,6 +130,26 @@ template <class T> CUEMU_INLINE T ptx_bits(T x, unsigned from, unsigned length)
         return x < 0 ? (T)-1 : 0;
     return (T)((T)((unsigned)x << (32 - end)) >> (32 - end + from));
 }
+/* prmt: byte i of the result is one of the 8 bytes of b and a. Without a mode, digit i of the selector names it, and a
+ * digit's bit 3 replicates that byte's sign; a mode derives the bytes from the selector's lowest 2 bits. */
+enum ptx_permute_mode { PTX_PICK, PTX_F4E, PTX_B4E, PTX_RC8, PTX_ECL, PTX_ECR, PTX_RC16 };
+template <ptx_permute_mode MODE> CUEMU_INLINE unsigned ptx_permute(unsigned a, unsigned b, unsigned selector)
+{
+    uint64_t bytes = (uint64_t)b << 32 | a;
+    unsigned result = 0, s = selector & 3;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned digit = MODE == PTX_PICK  ? selector >> 4 * i & 15
+                         : MODE == PTX_F4E ? s + i
+                         : MODE == PTX_B4E ? (s - i) & 7
+                         : MODE == PTX_RC8 ? s
+                         : MODE == PTX_ECL ? (i > s ? i : s)
+                         : MODE == PTX_ECR ? (i < s ? i : s)
+                                           : (s & 1) * 2 + (i & 1);
+        unsigned byte = (unsigned)(bytes >> (digit & 7) * 8) & 255;
+        result |= (digit & 8 ? (byte & 128 ? 255u : 0) : byte) << 8 * i;
+    }
+    return result;
+}
 /* The bit of the result for bits a, b, c is bit 4a + 2b + c of the table. */
 CUEMU_INLINE unsigned ptx_logic(unsigned a, unsigned b, unsigned c, unsigned table)
 {
