@@ -176,12 +176,20 @@ static bool transpose(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return mg_call_and_judge(run, &out, 1);
 }
 
+/* Without conflicts a tile is written and read by a wavefront for 32 elements each. */
+static void count_transpose(mg_run *run, const cuda_case *c)
+{
+    enum { N = 256, C = 192 };
+    bool conflicts = c->count == MG_CONFLICTS;
+    if (transpose(run, c, N, C) && (!conflicts || mg_device_moves(run, "06.6 tiled transpose: traffic", 8.0 * N * C)))
+        mg_device_credit(run, c->count, conflicts ? 2.0 * N * C / 32 : 8.0 * N * C);
+}
+
 void mg_06_transpose(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about == CU_COUNT) {
-        if (transpose(run, c, 256, 192))
-            mg_device_credit(run, c->count, 8.0 * 256 * 192);
+        count_transpose(run, c);
     } else if (transpose(run, c, 3, 0) && mg_06_shapes(run, c, transpose, 0)) {
         /* more than 1,024 tiles of 32 x 32, in both directions and in each */
         if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2) && transpose(run, c, 2, 8225))

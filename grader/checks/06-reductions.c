@@ -50,33 +50,51 @@ static bool rounded_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* One block for all elements leaves the device idle. */
-static bool many_blocks(mg_run *run)
+/* One block for all elements, or for most, leaves the device idle. */
+static bool many_blocks(mg_run *run, int64_t n)
 {
-    enum { ATOMICS = 2 };
+    enum { ATOMICS = 2, FEWEST = 8 };
     const mg_device_report *r = mg_device_counts(run);
     bool atomics = r->global[ATOMICS].requests > 0;
-    if (r->blocks > 2 && r->launches == 2 && !atomics)
+    if (mg_device_share(run, 4.0 * (double)n) >= FEWEST && r->launches == 2 && !atomics)
         return true;
     mg_hint(run, "the header says \"Two launches: blocks store their sums in partial, then one block sums these. No "
                  "atomics\"");
-    mg_fail(run, "%lld launches with %lld blocks%s: the first launch has many blocks, the second one",
-            (long long)r->launches, (long long)r->blocks, atomics ? ", and atomics on global memory" : "");
+    mg_fail(run,
+            "%lld launches with %lld blocks, of which one accesses %lld bytes%s: the first launch divides the "
+            "elements among many blocks, the second has one",
+            (long long)r->launches, (long long)r->blocks, (long long)r->busiest,
+            atomics ? ", and atomics on global memory" : "");
     return false;
+}
+
+/* What the counts of the sum are divided by: a unit may have fewer blocks than one for 256 elements, but then each adds
+ * more. Idle blocks, and blocks that exit while one works, are no share. */
+static void count_sum(mg_run *run, const cuda_case *c)
+{
+    enum { BLOCKS = MG_06_COUNTED / 256 };
+    /* Of the tree: 8 warps store their values; a level costs 3 for each of its warps, and they are 4, 2, 1, 1 ...; all
+     * read the result. */
+    enum { TREE = 8 + 3 * (4 + 2 + 1 + 5) + 8 };
+    double bytes = 4.0 * MG_06_COUNTED, blocks = fmin(BLOCKS, mg_device_share(run, bytes)) + 1; /* and the second */
+    mg_device_credit(run, c->count,
+                     c->count == MG_WAVEFRONTS  ? blocks
+                     : c->count == MG_CONFLICTS ? blocks * TREE
+                                                : bytes);
 }
 
 void mg_06_sum(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about == CU_MANY) {
-        if (sum(run, c, 300001) && many_blocks(run))
+        if (sum(run, c, 300001) && many_blocks(run, 300001))
             sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
     } else if (c->about != CU_COUNT) {
         bool good = mg_06_sizes(run, c, sum, MG_06_MANY);
         for (int t = 0; t < 8 && good; t++)
             good = mg_06_again(run, c, rounded_sum, 11, 1819);
     } else if (sum(run, c, MG_06_COUNTED)) {
-        mg_device_credit(run, c->count, 4.0 * MG_06_COUNTED);
+        count_sum(run, c);
     }
 }
 

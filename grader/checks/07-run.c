@@ -277,15 +277,19 @@ static void wavefronts(mg_run *run)
 
 void mg_07_counts(mg_run *run, const void *one_case)
 {
-    static const mg_count counts[] = { MG_TRAFFIC, MG_REQUESTS, MG_CONFLICTS };
+    static const mg_count counts[] = { MG_TRAFFIC, MG_REQUESTS };
+    const double bytes = 4.0 * (M * K + K * N + M * N);
     const ladder_bar *c = one_case;
     if (!check_product(run, c->function, mg_product_tight(M, N, K, c->turned, c->turned), c->unit, 1))
         return;
     mg_flops(run, 2.0 * M * N * K);
     if (c->count == LD_WAVEFRONTS)
         wavefronts(run);
+    else if (c->count == LD_CONFLICTS)
+        mg_device_credit_shared(run, MG_CONFLICTS,
+                                c->turned ? "07.3 shared: transposed traffic" : "07.5 register: traffic", bytes);
     else
-        mg_device_credit(run, counts[c->count], 4.0 * (M * K + K * N + M * N));
+        mg_device_credit(run, counts[c->count], bytes);
 }
 
 void mg_07_compiled(mg_run *run, const void *one_case)

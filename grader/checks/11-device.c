@@ -28,7 +28,15 @@ void mg_11_attention_count(mg_run *run, const void *one_case)
         mg_fail(run, "%lld launches, where one attention needs %d", (long long)launches, c->launches);
     /* Forward reads qkv and writes out and lse; backward reads qkv, out, dout and lse, reads and writes dqkv. */
     double numbers = c->backward ? 11 : c->bf16 ? 2.5 : 4; /* of 4 bytes, for each of out */
-    mg_device_credit(run, c->count, 4.0 * (double)size.T * ((double)size.C * numbers + (double)size.H));
+    double bytes = 4.0 * (double)size.T * ((double)size.C * numbers + (double)size.H);
+    if (c->count == MG_TRAFFIC)
+        mg_device_credit(run, MG_TRAFFIC, bytes);
+    else
+        mg_device_credit_shared(run, c->count,
+                                c->backward ? "11.7 attention backward on the device: traffic"
+                                : c->bf16   ? "11.13 attention on tensor cores: traffic"
+                                            : "11.6 attention on the device: traffic",
+                                bytes);
 }
 
 /* The emulated device has tensor cores; heads have at most 128 columns. */

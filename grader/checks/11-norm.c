@@ -258,5 +258,12 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
         return;
     }
     /* Forward reads x and part, writes sum and out; backward reads dsum, dout and sum, reads and writes both others. */
-    mg_device_credit(run, c->count, 4.0 * N * C * (c->wanted ? 7 : 4));
+    double bytes = 4.0 * N * C * (c->wanted ? 7 : 4);
+    if (c->count == MG_TRAFFIC)
+        mg_device_credit(run, MG_TRAFFIC, bytes);
+    else
+        mg_device_credit_shared(run, c->count,
+                                c->wanted ? "11.8 residual norm backward on the device: traffic"
+                                          : "11.8 residual norm on the device: traffic",
+                                bytes);
 }

@@ -185,9 +185,9 @@ static double value_of(const mg_device_report *r, mg_count count, double of)
     case MG_REQUESTS:
         return 128 * SUM(r->global, requests) / of;
     case MG_CONFLICTS:
-        return SUM(r->shared, passes) / SUM(r->shared, ideal);
+        return 1 + (SUM(r->shared, passes) - SUM(r->shared, ideal)) / of;
     case MG_WAVEFRONTS:
-        return SUM(r->shared, passes) / (double)r->blocks;
+        return SUM(r->shared, passes) / of;
     default:
         return (double)r->global[2].lanes / of;
     }
@@ -205,12 +205,41 @@ static const struct {
     [MG_ATOMICS] = { 0, "atomics on memory for an element" },
 };
 
+double mg_device_share(mg_run *run, double bytes)
+{
+    return bytes / (double)mt_max(mg_device_counts(run)->busiest, 1);
+}
+
+bool mg_device_moves(mg_run *run, const char *bar, double bytes)
+{
+    double times = 32 * SUM(mg_device_counts(run)->global, passes) / bytes;
+    if (times > mg_bar(run, bar, "low"))
+        mg_fail(run, "moves %.3g times the minimum of bytes: shared memory counts once the row of the traffic passes",
+                times);
+    return !run->judged;
+}
+
+enum { BAR = sizeof((mg_row *)0)->step + sizeof((mg_row *)0)->name };
+
+static void bar_of(const mg_run *run, char bar[BAR])
+{
+    snprintf(bar, BAR, "%s %s", run->row->step, run->row->name);
+}
+
+void mg_device_credit_shared(mg_run *run, mg_count count, const char *traffic, double bytes)
+{
+    char bar[BAR];
+    bar_of(run, bar);
+    if (mg_device_moves(run, traffic, bytes))
+        mg_device_credit(run, count, mg_bar(run, bar, count == MG_CONFLICTS ? "ideal" : "blocks"));
+}
+
 void mg_device_credit(mg_run *run, mg_count count, double of)
 {
     const mg_device_report *r = mg_device_counts(run);
     double value = value_of(r, count, of);
-    char bar[sizeof run->row->step + sizeof run->row->name];
-    snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
+    char bar[BAR];
+    bar_of(run, bar);
     if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0) {
         mg_judge(run, MG_FAIL, "the kernel did not use shared memory");
         return;

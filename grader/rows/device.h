@@ -43,12 +43,25 @@ const mg_device_report *mg_device_counts(mg_run *run);
 typedef enum mg_count {
     MG_TRAFFIC,  /* 32 B for each sector of global memory, divided by the minimum of bytes; 1 is ideal */
     MG_REQUESTS, /* 128 B for each request to global memory, over these: 1 when each lane moves 4 B, 0.25 with float4 */
-    MG_CONFLICTS,  /* wavefronts of shared memory over those that requests of as many bytes need; 1 without any */
-    MG_WAVEFRONTS, /* wavefronts of shared memory, over blocks */
+    MG_CONFLICTS,  /* 1, and the wavefronts of bank conflicts over those that the step needs without any */
+    MG_WAVEFRONTS, /* wavefronts of shared memory, over the blocks that the step needs */
     MG_ATOMICS,    /* lanes that took part in atomics on global memory, over elements */
 } mg_count;
 
 /* mg_device_credit -- credit for a count of the call just made, between "low" and "full" of the bar in lab.json with
- * the name of the row: "06.3 relu: traffic". `of`: the divisor of the count (bytes, elements) where the caller defines
- * it. A count below the possible minimum is a FAIL: it is forged. */
+ * the name of the row: "06.3 relu: traffic". `of`: the divisor (bytes, elements, wavefronts, blocks), a number that the
+ * check knows: a count of the unit's own, of its blocks or its accesses, grows by idle ones. A count below the possible
+ * minimum is REVIEW. */
 void mg_device_credit(mg_run *run, mg_count count, double of);
+
+/* mg_device_share -- into how many equal parts the call's blocks have divided work of so many bytes: the bytes over
+ * those of the busiest block. Blocks that do nothing, or little, do not count. */
+double mg_device_share(mg_run *run, double bytes);
+
+/* mg_device_credit_shared -- the same for MG_CONFLICTS and MG_WAVEFRONTS where a step prescribes how its blocks divide
+ * the work: what the reference needs is in lab.json, "ideal" and "blocks" of the bar. After mg_device_moves. */
+void mg_device_credit_shared(mg_run *run, mg_count count, const char *traffic, double bytes);
+
+/* mg_device_moves -- whether the call's traffic, in times of these bytes, is at most the "low" of that bar; else FAIL.
+ * For rows about shared memory: a call that does its work elsewhere has no points for idle accesses. */
+bool mg_device_moves(mg_run *run, const char *bar, double bytes);

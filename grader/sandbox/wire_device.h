@@ -26,6 +26,7 @@ enum { MG_SITES = 24 };
 typedef struct mg_device_report {
     mg_device_traffic global[3], shared[3]; /* loads, stores, atomics; summed over all launches of the call */
     int64_t launches, blocks, barriers;
+    int64_t busiest; /* bytes of global memory that the lanes of one block accessed: the most of all blocks */
     int64_t library; /* calls of cuBLAS, which launches no kernel of the unit */
     int64_t errors;  /* diagnostics that are errors, with repetitions */
     int32_t changed; /* index of the first input that the call has written, or -1 */

@@ -153,6 +153,7 @@ static void count(mg_device_report *report)
         }
         report->launches += (int64_t)all[k].launches;
         report->blocks += (int64_t)all[k].blocks;
+        report->busiest = mt_max(report->busiest, (int64_t)all[k].busiest);
         report->barriers += (int64_t)all[k].barriers;
     }
 }

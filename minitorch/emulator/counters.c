@@ -145,7 +145,7 @@ static size_t kernel_of(const emu_counts *launch)
     kernel_sites = realloc(kernel_sites, (kernel_count + 1) * sizeof *kernel_sites);
     kernels[kernel_count] = *launch;
     emu_counts *k = &kernels[kernel_count];
-    k->launches = k->blocks = k->sampled_blocks = k->barriers = k->branches = 0;
+    k->busiest = k->launches = k->blocks = k->sampled_blocks = k->barriers = k->branches = 0;
     k->seconds = 0;
     k->sites = NULL;
     k->site_count = 0;
@@ -179,6 +179,7 @@ void emu_counts_finish(emu_launch *launch, emu_tracer *const *tracers, int count
         last.barriers += tracers[i]->totals.barriers;
         last.branches += tracers[i]->totals.branches;
         last.sampled_blocks += tracers[i]->totals.sampled_blocks;
+        last.busiest = tracers[i]->totals.busiest > last.busiest ? tracers[i]->totals.busiest : last.busiest;
     }
     sum_up(&last, last_sites);
     size_t k = kernel_of(&last);
@@ -186,6 +187,7 @@ void emu_counts_finish(emu_launch *launch, emu_tracer *const *tracers, int count
     kernels[k].launches++;
     kernels[k].blocks += last.blocks;
     kernels[k].sampled_blocks += last.sampled_blocks;
+    kernels[k].busiest = last.busiest > kernels[k].busiest ? last.busiest : kernels[k].busiest;
     kernels[k].barriers += last.barriers;
     kernels[k].branches += last.branches;
     kernels[k].seconds += last.seconds;

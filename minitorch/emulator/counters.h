@@ -42,6 +42,7 @@ typedef struct emu_counts {
     uint64_t blocks, sampled_blocks;      /* all; the traced ones, to which the other counts refer */
     emu_traffic traffic[3][3];            /* [space][kind] */
     uint64_t bytes_read, bytes_written;   /* of global memory: 32 per sector; an atomic counts as both */
+    uint64_t busiest;                     /* bytes of global memory that the lanes of one block accessed: the most */
     uint64_t conflicts;                   /* wavefronts beyond the ideal */
     uint64_t barriers;                    /* __syncthreads, once per block */
     uint64_t branches;                    /* at which lanes of a warp diverged */

@@ -105,6 +105,8 @@ void emu_request(emu_tracer *t, const emu_record *like, const uint64_t *a, int c
     if (space == EMU_GLOBAL) {
         passes = emu_sectors(a, count, size);
         ideal = (count * size + 31) / 32;
+        t->block_bytes += (uint64_t)(count * size);
+        t->totals.busiest = t->block_bytes > t->totals.busiest ? t->block_bytes : t->totals.busiest;
     } else if (space == EMU_CONSTANT) {
         passes = constant_passes(a, count);
         ideal = 1;

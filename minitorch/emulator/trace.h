@@ -125,6 +125,7 @@ typedef struct emu_tracer {
     struct emu_sites *sites;
     struct emu_parts *parts;
     emu_counts totals;
+    uint64_t block_bytes; /* of global memory that lanes of this block have accessed */
     struct emu_turn {
         uint32_t tag;
         uint32_t fenced; /* tag of its last __threadfence; 0: none */

@@ -103,6 +103,7 @@ static void block_begin(emu_worker *worker)
         return;
     emu_tracer *t = enter(worker);
     t->totals.sampled_blocks++;
+    t->block_bytes = 0;
     for (int i = 0; i < worker->thread_count; i++) {
         emu_thread *thread = &worker->threads[i];
         thread->trace.begin = thread->trace.next = t->buffers + thread->lane * LANE_STRIDE;

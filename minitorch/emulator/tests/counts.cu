@@ -34,6 +34,22 @@ __global__ void add_shifted(const float *a, float *c)
     c[threadIdx.x] = a[threadIdx.x + 1]; // 128 bytes that begin 4 bytes into a sector: 5 sectors
 }
 
+// Block 0 copies all, the others exit: what the busiest block accesses does not depend on the idle ones.
+__global__ void copy_in_one_block(const float *a, float *c, int n)
+{
+    for (int i = threadIdx.x; i < n && blockIdx.x == 0; i += blockDim.x)
+        c[i] = a[i];
+}
+
+static void busiest(const char *what, uint64_t bytes)
+{
+    uint64_t most = emu_counts_last()->busiest;
+    most == bytes ? passed++ : failed++;
+    if (most != bytes)
+        printf("FAIL %s: the busiest block accesses %lu bytes, expected %lu\n", what, (unsigned long)most,
+               (unsigned long)bytes);
+}
+
 static void vector_addition()
 {
     const int n = 1 << 14;
@@ -41,6 +57,9 @@ static void vector_addition()
     add<<<n / 256, 256>>>(a, b, c, n);
     expect("add", 2 * n / 32, 2 * n / 32 * 4, GLOBAL, LOAD);
     expect("add", n / 32, n / 32 * 4, GLOBAL, STORE);
+    busiest("add", 256 * 12);
+    copy_in_one_block<<<100, 256>>>(a, c, n);
+    busiest("copy in one of 100 blocks", 8 * n);
     add_strided<<<n / 256, 256>>>(a, b, c, n);
     expect("add strided", 2 * n / 32, 2 * n, GLOBAL, LOAD);
     expect("add strided", n / 32, n, GLOBAL, STORE);
