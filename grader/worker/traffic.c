@@ -170,6 +170,10 @@ static void count_call(const mg_function *function, const mg_value *values, int 
     counted_call call = { function, values, threads };
     pthread_attr_t attributes;
     pthread_t thread;
+    pthread_getattr_default_np(&attributes); /* for thrd_create, which asks for no size */
+    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
     pthread_attr_init(&attributes);
     make_stack(&attributes);
     MT_CHECK(__real_pthread_create(&thread, &attributes, make_call, &call) == 0, "no thread for the call");
