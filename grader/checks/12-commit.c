@@ -141,7 +141,7 @@ static bool whole(mg_run *run, const after *a, const scene *s, disk_rule rule)
         return false;
     const char *wrong = rule(a->disk, s, true);
     mg_12_path(folder, file ? -1 : s->new.step, NULL);
-    int64_t names = names_in(a->disk, folder), want = file ? 2 + MG_STRANGERS : removal ? 0 : s->new.count;
+    int64_t names = names_in(a->disk, folder), want = file ? 2 + mg_12_strangers() : removal ? 0 : s->new.count;
     if (wrong)
         mg_fail(run, "afterwards there is %s", wrong);
     else if (names != want)
@@ -160,7 +160,7 @@ static bool cleaned(mg_run *run, const after *a, const scene *s, failure f)
     mg_12_path(folder, s->new.step, NULL);
     if (f.from || !a->failed || !strcmp(s->function, "mt_checkpoint_remove") || s->old.count)
         return true;
-    if (!strcmp(s->function, "mt_commit_file") ? names_in(a->disk, mg_12_runs()) <= 2 + MG_STRANGERS
+    if (!strcmp(s->function, "mt_commit_file") ? names_in(a->disk, mg_12_runs()) <= 2 + mg_12_strangers()
                                                : names_in(a->disk, folder) == 0)
         return true;
     mg_fail(run, "call %" PRId64 " of mt_io failed, and a part of it is left in %s", f.n,

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 static char runs[MG_WORDS / 2]; /* the folder of all runs */
+static bool is_shared;          /* with others */
 
 /* What others have in it. */
 static const char *const folders[] = { "best", "step-12.bak" };
@@ -64,22 +65,28 @@ const char *mg_12_runs(void)
     return runs;
 }
 
+int64_t mg_12_strangers(void)
+{
+    return is_shared ? 5 : 0;
+}
+
 mt_io *mg_12_disk(bool far)
 {
     char path[MG_WORDS];
     mt_io *disk = mt_disk_sim_new();
     snprintf(runs, sizeof runs, "/runs");
+    is_shared = far;
     make_folder(disk, runs, "/");
     for (int k = 0; k < 2 && far; k++) {
         strcpy(path, runs);
         snprintf(runs + strlen(runs), sizeof runs - strlen(runs), "/%0*d", (300 - 5) / 2 - 1, k);
         make_folder(disk, runs, path);
     }
-    for (int i = 0; i < MT_COUNT(folders); i++) {
+    for (int i = 0; i < MT_COUNT(folders) && is_shared; i++) {
         mg_12_path(path, -1, folders[i]);
         make_folder(disk, path, runs);
     }
-    for (int i = 0; i < MT_COUNT(strangers); i++) {
+    for (int i = 0; i < MT_COUNT(strangers) && is_shared; i++) {
         mg_12_path(path, -1, strangers[i]);
         mt_disk_sim_put(disk, path, strangers[i], (int64_t)strlen(strangers[i]));
     }
@@ -88,7 +95,7 @@ mt_io *mg_12_disk(bool far)
 
 static bool keeps_strangers(mg_run *run, const after *a)
 {
-    for (int i = 0; i < MT_COUNT(strangers); i++) {
+    for (int i = 0; i < MT_COUNT(strangers) && is_shared; i++) {
         char path[MG_WORDS];
         int64_t size;
         mg_12_path(path, -1, strangers[i]);

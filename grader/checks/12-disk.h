@@ -20,11 +20,11 @@ saved mg_12_saved(mt_rng *rng, int64_t step, int64_t files);
 void mg_12_manifest(saved *s, int64_t step); /* make the manifest again, with this step in it */
 uint32_t mg_12_crc_of(uint32_t crc, const uint8_t *data, int64_t bytes);
 
-/* mg_12_disk -- a disk with a folder of runs, in which another user has MG_STRANGERS files and folders; far: its path
- * has 300 bytes. All that follows is about this disk. mg_12_runs -- that path. */
-enum { MG_STRANGERS = 5 };
+/* mg_12_disk -- a disk with a folder of runs; far: its path has 300 bytes, and another user has files and folders in
+ * it. All that follows is about this disk. mg_12_runs -- that path. mg_12_strangers -- names of the other user in it. */
 mt_io *mg_12_disk(bool far);
 const char *mg_12_runs(void);
+int64_t mg_12_strangers(void);
 void mg_12_put(mt_io *disk, const saved *s); /* as if another program had written it */
 void mg_12_path(char path[MG_WORDS], int64_t step,
                 const char *name); /* name NULL: of the folder; step < 0: in that of all runs */
@@ -33,7 +33,7 @@ bool mg_12_has(mt_io *disk, const saved *s, int64_t i, int64_t step); /* the i-t
 /* mg_12_packed -- all of a disk as the worker takes it; the bytes used. */
 int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
 
-/* mg_12_many -- a save, check or removal (by the function's name) of a checkpoint with 1,000 files. */
+/* mg_12_many -- a save, check or removal (by the function's name) of a checkpoint with many files. */
 bool mg_12_many(mg_run *run, const char *function);
 
 /* What the unit did, seen from here. */

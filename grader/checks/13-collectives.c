@@ -256,7 +256,7 @@ static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
     switch (c->about) {
     case RANKS_VALUES:
         if (k > FEW) { /* long messages, of which the longer are of a type of 8 bytes */
-            t->ranks = (int)mg_pick(rng, 2, 3), t->dtype = k == FEW + 1 ? MT_F32 : MT_I64;
+            t->ranks = k == FEW + 1 ? 3 : 2, t->dtype = k == FEW + 1 ? MT_F32 : MT_I64;
             t->n = mg_long_parts(rng, t->what <= RING_ALL_REDUCE ? t->ranks : 1, t->dtype,
                                  k == FEW + 1 ? 64 << 10 : 1 << 20);
         }
