@@ -21,7 +21,8 @@ void mg_12_manifest(saved *s, int64_t step); /* make the manifest again, with th
 uint32_t mg_12_crc_of(uint32_t crc, const uint8_t *data, int64_t bytes);
 
 /* mg_12_disk -- a disk with a folder of runs; far: its path has 300 bytes, and another user has files and folders in
- * it. All that follows is about this disk. mg_12_runs -- that path. mg_12_strangers -- names of the other user in it. */
+ * it. All that follows is about this disk. mg_12_runs -- that path. mg_12_strangers -- how many names the other user
+ * has there. */
 mt_io *mg_12_disk(bool far);
 const char *mg_12_runs(void);
 int64_t mg_12_strangers(void);
