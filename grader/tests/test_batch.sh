@@ -53,10 +53,10 @@ mkdir "$dir/endless" && cp solutions/00-tensors/*.c "$dir/endless"
 sed -i '0,/^{$/s//{\n    for (volatile int i = 0; i < 1;)\n        ;/' "$dir/endless/view.c"
 "$build/bin/grade" --lab 00 --units "$dir/endless" --report "$dir/interrupted" >"$log" 2>&1 &
 grader=$!
-await $grader 'ps --ppid $grader -o args= | grep out/worker >/dev/null'
+await $grader 'ps --ppid $grader -o args= | grep bin/launch >/dev/null'
 sleep 0.2 && kill -TERM $grader && wait $grader
 check "an interrupted grade is none" is $? 130
-check "its rows that did not run are from no grade before" grep -q '"The grade was interrupted. [0-9]* rows did not run and have no points."' "$dir/interrupted/00.json"
+check "its rows that did not run are from no grade before" grep -q '"The grade was interrupted. [0-9]* rows did not run and have no points.' "$dir/interrupted/00.json"
 
 # What the students of systems are called, and what is late: everything but one is refused, which costs no time.
 export_class() { # SYSTEM: the class's grades as it wants them, in $csv
