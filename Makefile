@@ -289,6 +289,7 @@ quote = '$(subst ','\'',$(value $(1)))'
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)
+	$(if $(and $(wildcard grader/batch),$(findstring --marking,$(ARGS))),@$(MAKE) -s alike MINE=)
 	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(value SUBMISSION),--submission $(call quote,SUBMISSION)) \
 	    $(if $(strip $(MINE)),--mine "$(MINE)") $(if $(value STEP),--step $(call quote,STEP)) \
 	    $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS)

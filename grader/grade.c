@@ -302,6 +302,20 @@ static mt_status choose_name(const char *folder, const char *lab, char name[16])
     return status == MT_OK ? mt_fail(MT_ERR_IO, "%s: 99 gradings write their reports here already", folder) : status;
 }
 
+/* For instructors only: to the terminal, and into NN.machine-code beside the reports (make similarity). */
+static void tell_machine_code(const mg_results *results, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    if (results->machine_code[0])
+        fprintf(stderr, "grade: %s\n", results->machine_code);
+    mg_path(path, "%s/%s.machine-code", folder ? folder : "", name);
+    if (folder)
+        unlink(path);
+    if (folder && results->machine_code[0] &&
+        mg_write_file(path, results->machine_code, strlen(results->machine_code)) != MT_OK)
+        fprintf(stderr, "grade: %s\n", mt_last_error());
+}
+
 int main(int argc, char **argv)
 {
     char build[PATH_MAX], html[PATH_MAX] = "";
@@ -338,6 +352,7 @@ int main(int argc, char **argv)
         return mg_stop ? INTERRUPTED : status == MT_ERR_ARGUMENT ? USAGE : NOT_GRADED;
     }
     int64_t errors = count_errors(&results);
+    tell_machine_code(&results, c.report, name);
     if (c.report && write_reports(&results, &c.options, c.report, name, html) != MT_OK) {
         fprintf(stderr, "grade: no report: %s\n", mt_last_error());
         html[0] = 0;

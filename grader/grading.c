@@ -1,6 +1,7 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
 #include "build/copied.h"
+#include "build/machine.h"
 #include "course/course.h"
 #include "labs.h"
 #include "report/excerpt.h"
@@ -126,7 +127,14 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
     if (status != MT_OK)
         return status;
     mg_copied_name(results->warning, sizeof results->warning, o->root, info, source);
-    return mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
+    status = mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
+    if (status == MT_OK && o->marking && info == &bench->info) {
+        char reference[PATH_MAX], objects[PATH_MAX];
+        mg_path(reference, "%s/alike", o->build);
+        mg_path(objects, "%s/obj/%s", bench->build.scratch, info->id);
+        mg_machine_words(reference, info, objects, results->machine_code, sizeof results->machine_code);
+    }
+    return status;
 }
 
 /* An action for one of the student's earlier labs. */

@@ -16,10 +16,28 @@ need_dir = $(if $(value DIR),,$(error which submissions? make $@ DIR=submissions
 
 grade_all = $(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(if $(value OUT),--out $(call quote,OUT))
 
+# alike/LEVEL/: the reference and the skeletons of a lab, as the grader compiles units (`unit`), make does and a release; make similarity
+# and --marking look for the reference's machine code (grader/build/machine.h).
+ALIKE        := $(REF)/alike
+ALIKE_LEVELS := unit native $(if $(filter x86_64,$(shell uname -m)),x86-64-v3 x86-64-v4)
+define alike_rules
+$(ALIKE)/$(1)/reference/%.o: solutions/%.c $(REF)/made-for
+	$$(call compile,$(2))
+$(ALIKE)/$(1)/given/%.o: solutions/%.c $(REF)/made-for $(REF)/bin/strip
+	@mkdir -p $$(@D) && $(REF)/bin/strip $$< $$(@:.o=.c)
+	@$(CC) $(CFLAGS) $(2) $(unfinished) -c $$(@:.o=.c) -o $$@
+endef
+$(foreach l,$(ALIKE_LEVELS),$(eval $(call alike_rules,$(l),$(if $(filter unit,$(l)),-fstack-protector-strong,$(if $(filter native,$(l)),,-march=$(l))))))
+alike_units   = $(patsubst solutions/%.c,%.o,$(wildcard solutions/$(call lab_of,$(LAB))/*.c))
+.PHONY: alike
+alike: $(foreach l,$(ALIKE_LEVELS),$(addprefix $(ALIKE)/$(l)/reference/,$(alike_units)) $(addprefix $(ALIKE)/$(l)/given/,$(alike_units)))
+$(REF)/bin/machine: $(REF)/obj/grader/tools/machine.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
+	$(call link,$(GRADER_LIBS))
+
 batch-ready:
 	$(need_lab)
 	@.ci/deps libsqlite3-dev
-	@$(MAKE) -s $(GRADE_ALL) $(CLASS_PAGE) MINE=
+	@$(MAKE) -s $(GRADE_ALL) $(CLASS_PAGE) alike MINE=
 grade-all: data-or-standin batch-ready
 	$(need_dir)
 	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \

@@ -287,6 +287,23 @@ static void print_pairs(const search *s, const mg_search *wanted)
     free(told);
 }
 
+/* What the grader found in their objects (build/machine.h). */
+static void print_machine_code(const search *s)
+{
+    char path[PATH_MAX], name[64];
+    snprintf(name, sizeof name, "/%.2s.machine-code", s->info.id);
+    for (int64_t i = 0; i < s->cohort; i++) {
+        mg_job_folder(path, s->plan, s->source[i].submission);
+        strncat(path, name, sizeof path - strlen(path) - 1);
+        char *words = access(path, R_OK) == 0 ? mg_read_text(path) : NULL;
+        if (words) {
+            print_text(&s->source[i], ": ");
+            puts(words);
+        }
+        free(words);
+    }
+}
+
 mt_status mg_similar(mg_book *book, const mg_plan *plan, const mg_search *wanted)
 {
     search s = { .plan = plan };
@@ -304,8 +321,10 @@ mt_status mg_similar(mg_book *book, const mg_plan *plan, const mg_search *wanted
     qsort(s.pair, (size_t)s.pairs, sizeof *s.pair, by_percent);
     if (status == MT_OK)
         status = mg_book_write(book, write_pairs, &s);
-    if (status == MT_OK)
+    if (status == MT_OK) {
+        print_machine_code(&s);
         print_pairs(&s, wanted);
+    }
     mg_scratch_close(&s.scratch);
     for (int64_t i = 0; i < s.count; i++)
         free(s.source[i].words);

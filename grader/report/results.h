@@ -60,12 +60,14 @@ typedef struct mg_row {
 } mg_row;
 
 typedef struct mg_results {
-    char lab[32];         /* "02-backprop" */
-    char title[96];       /* of lab.json: "backprop" */
-    char units[256];      /* where the units came from: "labs/02-backprop" */
-    char machine[256];    /* CPU model, cores, compiler */
-    char build_log[8192]; /* what the compiler said about the units: warnings, and why one does not build */
-    char warning[2048];   /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
+    char lab[32];          /* "02-backprop" */
+    char title[96];        /* of lab.json: "backprop" */
+    char units[256];       /* where the units came from: "labs/02-backprop" */
+    char machine[256];     /* CPU model, cores, compiler */
+    char build_log[8192];  /* what the compiler said about the units: warnings, and why one does not build */
+    char machine_code[96]; /* "identical machine code to the reference in 3 of 5 functions: look", for instructors: in
+                              no report; empty otherwise (build/machine.h) */
+    char warning[2048];    /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
     char
         ignored[512]; /* files of a submission that were not taken, and why: "Makefile (not a unit)"; empty when none */
     char remark[256]; /* "Graded: step 02.3. 40 rows are from the grade before."; empty for a whole grade */

@@ -114,7 +114,19 @@ if command -v sim_c >/dev/null; then
     make -s similarity DIR="$class" LAB=00 >"$log" 2>&1
     check "a copy in other forms is named" says "Loop (Loop)"
     check "at the threshold of the page" says "pairs at $(sed -n 's/.*THRESHOLD=\([0-9]*\)`.*/\1/p' docs/INSTRUCTORS.md | head -n 1) % or above"
-    rm -r "$class"/{Bob,Eve,Loop}
+    # The reference's machine code of a release, as data: named by its functions, and nobody who wrote other code.
+    make -s alike LAB=00 && mkdir "$class/Disguise" && cp labs/00-tensors/*.c "$class/Disguise"
+    { cat labs/00-tensors/copy.c && for unit in view strides copy; do
+        objcopy -O binary -j .text build/release/alike/x86-64-v3/reference/00-tensors/$unit.o "$dir/code" &&
+            echo "extern const unsigned char code_of_$unit[]; const unsigned char code_of_$unit[] = {$(od -An -v -tu1 "$dir/code" | tr -s ' \n' ',' | sed 's/^,//')};"
+    done; } >"$class/Disguise/copy.c"
+    for s in Disguise ada Eve Bob; do all --regrade $s; done
+    all --similarity 50
+    check "machine code in another dress is named" grep -qE "^Disguise \(Disguise\): identical machine code to the reference in [0-9]+ of [0-9]+ functions: look" "$log"
+    check "so is the reference itself" says "ada (ada): identical machine code to the reference in "
+    check "and nobody else" is "$(grep -cE '^(Eve|Zoë).*identical machine' "$log")" 0
+    check "students' reports have no word of it" is "$(grep -rlE 'identical machine' "$out" --include=*.json --include=*.html | wc -l)" 0
+    rm -r "$class"/{Bob,Eve,Loop,Disguise}
 else
     echo "skipped: similarity-tester is not installed"
 fi
