@@ -245,10 +245,17 @@ static void rewrite_one(source *s, int at)
     replace(s, at, close + 1, format("%s } while (0)", code));
 }
 
+/* In host code it is the CPU's assembler, whose accesses nothing sees; behind a declaration, another name for it. */
 void rewrite_asm(source *s)
 {
-    for (int i = 1; i < s->tokens - 1; i++)
-        if ((is(&s->token[i], "asm") || is(&s->token[i], "__asm__") || is(&s->token[i], "__asm")) &&
-            in_device_code(s, i))
+    static const char *const words[] = { "asm", "__asm__", "__asm", NULL };
+    for (int i = 1; i < s->tokens - 1; i++) {
+        if (!is_any(&s->token[i], words))
+            continue;
+        if (in_device_code(s, i))
             rewrite_one(s, i);
+        else
+            complain(&s->token[i], "assembler outside of device code is not supported by the emulator: inline PTX "
+                                   "belongs into a kernel");
+    }
 }

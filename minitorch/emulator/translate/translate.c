@@ -39,6 +39,30 @@ const char *new_name(const source *s, int i)
     return NULL;
 }
 
+/* Attributes and pragmas with which GCC leaves out the hooks that see an access, or compiles for another processor. */
+static void refuse_unseen(const source *s)
+{
+    static const char *const switches[] = {
+        "no_instrument_function", "optimize",   "target", "naked",   "target_clones",
+        "__optimize__",           "__target__", "alias",  "weakref", NULL
+    };
+    for (int i = 1; i < s->tokens - 1; i++) {
+        const token *t = &s->token[i];
+        bool pragma = t->kind == TOKEN_DIRECTIVE;
+        bool list = t->partner > i &&
+                    (is(t - 1, "__attribute__") || is(t - 1, "__attribute") || (is(t, "[") && is(t - 1, "[")));
+        if (pragma &&
+            (memmem(t->at, (size_t)t->length, "optimize", 8) || memmem(t->at, (size_t)t->length, "GCC target", 10)))
+            complain(t, "this pragma is not supported by the emulator: every access must be seen");
+        for (int k = i + 1; list && k < t->partner; k++)
+            if (starts_with(&s->token[k], "no_sanitize") || starts_with(&s->token[k], "__no_sanitize") ||
+                is_any(&s->token[k], switches))
+                complain(&s->token[k],
+                         "the attribute `%.*s` is not supported by the emulator: every access must be seen",
+                         s->token[k].length, s->token[k].at);
+    }
+}
+
 void rewrite_words(source *s)
 {
     for (int i = 1; i < s->tokens - 1; i++) {
@@ -70,6 +94,7 @@ int main(int argc, char **argv)
     }
     declare(s);
     check(s);
+    refuse_unseen(s);
     rewrite_launches(s);
     rewrite_variables(s);
     rewrite_asm(s);
