@@ -189,6 +189,17 @@ run env MT_DATA="$dir/cache" "$bin/train_mnist" --out "$dir/run" --epochs 1
 check 'stand-in digits serve when there is no MNIST, and it says so' \
     eval '[ $status = 0 ] && grep -q "^MNIST is not here (datasets/fetch mnist)" "$dir/out" && grep -q "data=standin$" <<<"$(last)"'
 
+cp -r "$dir/digits" "$dir/dots"
+for file in "$dir"/dots/*-idx*; do mv "$file" "${file/-idx/.idx}"; done
+run "$bin/train_mnist" --data "$dir/dots" --out "$dir/dotted" --epochs 1 --hidden 8 -q
+check 'files named train-images.idx3-ubyte' [ $status = 0 ]
+gzip "$dir"/dots/train-labels.idx1-ubyte
+run "$bin/train_mnist" --data "$dir/dots" --out "$dir/dotted" --epochs 1 --hidden 8 -q --overwrite
+check '... gzipped' refused 'train-labels.idx1-ubyte.gz exists: run gunzip on it'
+cp -r "$dir/digits" "$dir/page"
+echo '<!DOCTYPE html><html><body>404</body></html>' >"$dir/page/train-images-idx3-ubyte"
+run "$bin/train_mnist" --data "$dir/page"
+check 'a page in the place of a file' refused 'train-images-idx3-ubyte: offset 0: this is an HTML page'
 cp -r "$dir/digits" "$dir/bad"
 gzip "$dir/bad/train-images-idx3-ubyte"
 run "$bin/train_mnist" --data "$dir/bad"

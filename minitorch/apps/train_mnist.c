@@ -62,7 +62,8 @@ typedef struct run {
 static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
     char images[4096];
-    snprintf(images, sizeof images, "%s/train-images-idx3-ubyte", r->opt.data);
+    if (mt_mnist_path(images, r->opt.data, "train-images", 3) != MT_OK)
+        *images = 0;
     *model = *rest = (mt_state){ 0 };
     mt_module_state(model, r->model);
     mt_state_setting(rest, "program", "train_mnist");

@@ -171,6 +171,8 @@ mt_status mt_safetensors_open(mt_safetensors **out, const char *path)
     mt_safetensors *f = mt_calloc(1, sizeof *f);
     mt_status status = mt_file_map_open(&f->file, path);
     if (status == MT_OK)
+        status = mt_file_no_page(&f->file);
+    if (status == MT_OK)
         status = check(f);
     if (status == MT_OK)
         *out = f;

@@ -48,6 +48,9 @@ struct mt_file_map {
 mt_status mt_file_map_open(mt_file_map *out, const char *path);
 void mt_file_map_close(mt_file_map *map); /* a zeroed map is allowed; leaves it zeroed */
 
+/* mt_file_no_page -- MT_ERR_FORMAT: the file is an HTML page, as a download leaves whose link needs a browser. */
+mt_status mt_file_no_page(const mt_file_map *map);
+
 /* mt_file_open -- a descriptor to read a regular file, and its size; none is open after a failure. Fails as above. */
 mt_status mt_file_open(int *fd, int64_t *size, const char *path);
 

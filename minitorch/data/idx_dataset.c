@@ -59,6 +59,7 @@ static mt_pixel_norm norm_of(const uint8_t *pixel, int64_t n)
 static mt_status open_file(mt_idx_header *header, mt_file_map *file, const char *path, mt_idx_kind kind)
 {
     MT_TRY(mt_file_map_open(file, path));
+    MT_TRY(mt_file_no_page(file));
     return mt_idx_header_read(header, path, file->bytes, file->size, kind);
 }
 

@@ -25,6 +25,20 @@ const char *mt_mnist_name(const char *dir)
     return realpath(dir, whole) ? basename(whole) : "nothing";
 }
 
+mt_status mt_mnist_path(char *out, const char *dir, const char *name, int dims)
+{
+    char zipped[MT_PATH + 4];
+    for (int dash = 1; dash >= 0; dash--) {
+        if (snprintf(out, MT_PATH, "%s/%s%cidx%d-ubyte", dir, name, dash ? '-' : '.', dims) >= MT_PATH)
+            return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", dir);
+        snprintf(zipped, sizeof zipped, "%s.gz", out);
+        if (access(out, F_OK) == 0 || access(zipped, F_OK) == 0)
+            return MT_OK;
+    }
+    snprintf(out, MT_PATH, "%s/%s-idx%d-ubyte", dir, name, dims); /* the name for the message */
+    return MT_OK;
+}
+
 static mt_status check_labels(const mt_dataset *set, const char *path)
 {
     const uint8_t *label = mt_idx_dataset_labels(set);
@@ -49,9 +63,11 @@ static mt_status advise(const char *path)
 static mt_status open_one(mt_dataset **out, const char *dir, const char *name, mt_pixel_norm norm)
 {
     char images[MT_PATH], labels[MT_PATH];
-    if (snprintf(images, MT_PATH, "%s/%s-images-idx3-ubyte", dir, name) >= MT_PATH ||
-        snprintf(labels, MT_PATH, "%s/%s-labels-idx1-ubyte", dir, name) >= MT_PATH)
-        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", dir);
+    char image[32], label[32];
+    snprintf(image, sizeof image, "%s-images", name);
+    snprintf(label, sizeof label, "%s-labels", name);
+    MT_TRY(mt_mnist_path(images, dir, image, 3));
+    MT_TRY(mt_mnist_path(labels, dir, label, 1));
     mt_status status = mt_idx_dataset_open(out, images, labels, norm);
     if (status == MT_ERR_IO)
         status = advise(access(images, R_OK) < 0 ? images : labels);

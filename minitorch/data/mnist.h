@@ -19,6 +19,10 @@ const char *mt_mnist_folder(void);
  * "nothing" when there is no such folder. Lent until the next call. */
 const char *mt_mnist_name(const char *dir);
 
+/* mt_mnist_path -- DIR/train-images-idx3-ubyte for "train-images" and 3, or where only that exists
+ * DIR/train-images.idx3-ubyte, as unpacking often names it.   out [MT_PATH]. MT_ERR_ARGUMENT: too long. */
+mt_status mt_mnist_path(char *out, const char *dir, const char *name, int dims);
+
 /* mt_mnist_open -- both sets.   Fails (*out unchanged) as mt_idx_dataset_open does, with the command to run when a file
  * is missing; when a label is none of the classes, with its offset; when the test images have another size. */
 mt_status mt_mnist_open(mt_mnist *out, const char *dir);

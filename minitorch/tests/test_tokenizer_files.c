@@ -79,6 +79,27 @@ Test(tokenizer_files, ids_follow_from_the_order_of_merges)
     mt_vocabulary_free(v);
 }
 
+/* The same merges as editors, Windows and Hugging Face write them; its name for the file, too. */
+Test(tokenizer_files, other_usual_forms_of_the_same_file)
+{
+    static const char *const form[] = {
+        "#version: 0.2\na b\nĠ ab\n",
+        "#version: 0.2 - Trained by `huggingface/tokenizers`\na b\nĠ ab\n",
+        "#version: 0.2\r\na b\r\nĠ ab\r\n",
+        "\xEF\xBB\xBF#version: 0.2\na b\nĠ ab\n",
+        "\xEF\xBB\xBF#version: 0.2\r\na b\r\nĠ ab\r\n\r\n",
+        "#version: 0.2\na b\nĠ ab\n\n",
+    };
+    for (int i = 0; i < 2 * MT_COUNT(form); i++) {
+        mt_vocabulary *v = NULL;
+        const char *name = i < MT_COUNT(form) ? "merges.txt" : "vocab.bpe";
+        write_text(name, form[i % MT_COUNT(form)]);
+        cr_assert_eq(mt_vocabulary_open(&v, temp_dir), MT_OK, "form %d: %s", i, mt_last_error());
+        cr_assert(v->token.count == 259 && memcmp(v->token.bytes + v->token.start[257], " ab", 3) == 0, "form %d", i);
+        mt_vocabulary_free(v);
+    }
+}
+
 Test(tokenizer_files, characters_come_back_too)
 {
     static const char text[] = "\"quoted\"\\ é 中 😀\n\x7f";
@@ -112,8 +133,9 @@ static void refused(const char *contents, const char *words)
 
 Test(tokenizer_files, merges_that_make_no_sense_are_refused)
 {
-    refused("", "vocab.bpe: line 1, offset 0: the first line is not");
-    refused("a b\n", "the first line is not");
+    refused("", "vocab.bpe: line 1, offset 0: the first line does not begin with");
+    refused("a b\n", "the first line does not begin with");
+    refused("  <!DOCTYPE html><html>", "vocab.bpe: offset 2: this is an HTML page");
     refused(FIRST "a b", "line 2, offset 17: the file ends in the middle of a line");
     refused(FIRST "a", "the file ends in the middle of a line");
     refused(FIRST "ab c\n", "line 2, offset 16: merges what no line before it makes");

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/io.h"
 #include "core/utf8.h"
@@ -97,13 +98,28 @@ static mt_status refuse(const reader *r, const char *reason)
     return mt_fail(MT_ERR_FORMAT, "%s: line %" PRId64 ", offset %" PRId64 ": %s", r->file.path, r->line, r->at, reason);
 }
 
-/* Whether the file begins with a line; if so, continues after it. */
-static bool skip(reader *r, const char *line)
+/* Whether the file begins with these characters and a line that ends; if so, continues after it. An editor may have put
+ * a byte-order mark before it. */
+static bool skip(reader *r, const char *begin)
 {
-    size_t length = strlen(line);
-    bool found = r->file.size >= (int64_t)length && memcmp(r->file.bytes, line, length) == 0;
-    r->at = found ? (int64_t)length : 0;
-    return found;
+    static const char mark[] = "\xEF\xBB\xBF";
+    int64_t length = (int64_t)strlen(begin), size = r->file.size, at = 0;
+    at = size >= 3 && memcmp(r->file.bytes, mark, 3) == 0 ? 3 : 0;
+    const uint8_t *from = r->file.bytes + at;
+    const uint8_t *end = size - at >= length && memcmp(from, begin, (size_t)length) == 0
+                             ? memchr(from, '\n', (size_t)(size - at))
+                             : NULL;
+    r->at = end ? end + 1 - r->file.bytes : 0;
+    return end;
+}
+
+/* Whether a line ends here, by "\n" or "\r\n": bytes of tokens are written as visible characters. */
+static bool at_end(reader *r, char end)
+{
+    const uint8_t *text = r->file.bytes;
+    if (end == '\n' && text[r->at] == '\r' && r->at + 1 < r->file.size && text[r->at + 1] == '\n')
+        r->at++;
+    return text[r->at] == (uint8_t)end;
 }
 
 /* The bytes of a token, up to but not including the character `end`. */
@@ -111,7 +127,7 @@ static mt_status read_token(reader *r, char end)
 {
     const uint8_t *text = r->file.bytes;
     int64_t length;
-    for (r->size = 0; r->at < r->file.size && text[r->at] != (uint8_t)end; r->at += length) {
+    for (r->size = 0; r->at < r->file.size && !at_end(r, end); r->at += length) {
         int32_t code = mt_utf8_next(text + r->at, r->file.size - r->at, &length);
         if (code < 0 || code >= CHARS || r->byte_of[code] < 0)
             return refuse(r, "a character that stands for no byte");
@@ -151,12 +167,15 @@ static mt_status read_character(reader *r, mt_vocabulary *v)
 static mt_status read_all(reader *r, mt_vocabulary *v)
 {
     mt_status status = MT_OK;
-    v->characters = skip(r, CHARACTERS_LINE);
-    if (!v->characters && !skip(r, MERGES_LINE))
-        return refuse(r, "the first line is not '#version: 0.2'");
+    MT_TRY(mt_file_no_page(&r->file));
+    v->characters = skip(r, "#characters");
+    if (!v->characters && !skip(r, "#version:"))
+        return refuse(r, "the first line does not begin with '#version:' or '#characters'");
     if (v->characters)
         mt_strings_free(&v->token); /* no bytes */
     while (status == MT_OK && r->at < r->file.size) {
+        if (v->token.count > MT_BYTES && !v->characters && r->file.size - r->at <= 2 && at_end(r, '\n'))
+            break; /* an empty line at the end */
         r->line++;
         status = v->characters ? read_character(r, v) : read_merge(r, v);
     }
@@ -172,6 +191,11 @@ mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir)
     char path[4096];
     reader r = { .line = 1 };
     snprintf(path, sizeof path, "%s/vocab.bpe", dir);
+    if (access(path, F_OK) != 0) {
+        snprintf(path, sizeof path, "%s/merges.txt", dir);
+        if (access(path, F_OK) != 0)
+            snprintf(path, sizeof path, "%s/vocab.bpe", dir); /* the name for the message */
+    }
     MT_TRY(mt_file_map_open(&r.file, path));
     mt_vocabulary *v = mt_vocabulary_new();
     invert_byte_char(r.byte_of);

@@ -40,7 +40,8 @@ typedef struct mt_vocabulary {
     bool characters;
 } mt_vocabulary;
 
-/* mt_vocabulary_open -- read DIR/vocab.bpe.
+/* mt_vocabulary_open -- read DIR/vocab.bpe, or DIR/merges.txt, as Hugging Face calls the same file (of GPT-2: ids of
+ * its own vocabularies may have another order). Lines may end by \r\n, and words may follow "#version: 0.2".
  * Fails, naming file, line and offset: cut short, a token twice, a merge of tokens that no line before it makes. */
 mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir);
 
