@@ -6,6 +6,8 @@
 
 #include "core/tensor.h"
 
+MT_C_BEGIN
+
 /* mt_finite_culprit -- "linear [64,256]", "backward of exp to input 0 [8]": the first since mt_finite_reset; NULL when
  * all was finite, or outside the debug flavour. Lent until the next op. */
 #ifdef MT_DEBUG
@@ -19,3 +21,5 @@ void mt_finite_watch_grad(const char *op, int input, const mt_tensor *grad); /* 
 #define mt_finite_watch(op, result)           ((void)(result))
 #define mt_finite_watch_grad(op, input, grad) ((void)(grad))
 #endif
+
+MT_C_END

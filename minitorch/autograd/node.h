@@ -3,6 +3,8 @@
 
 #include "autograd/tape.h"
 
+MT_C_BEGIN
+
 mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count); /* one reference, empty edges */
 mt_node *mt_node_retain(mt_node *node);
 void mt_node_release(mt_node *node); /* frees long chains without recursion */
@@ -42,3 +44,5 @@ void mt_node_backward(mt_node *node);
 /* mt_node_consume -- free what only backward needed: saved tensors, the gradient, the result's memory if only the scope
  * holds it (never that of keep). */
 void mt_node_consume(mt_node *node, const mt_tensor *keep);
+
+MT_C_END

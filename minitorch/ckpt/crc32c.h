@@ -9,6 +9,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 #define MT_CRC32C_POLYNOMIAL 0x82F63B78u /* P without x^32 */
 
 /* mt_crc32c -- of data that follows data with this crc; 0 at the start. By the faster of the two below. */
@@ -23,3 +25,5 @@ bool mt_crc32c_fast(void);
 /* mt_crc32c_join -- the crc of A followed by B, from those of A and of B alone. Cost: about 64 steps of 32 shifts.
  * Lab 12.1 */
 uint32_t mt_crc32c_join(uint32_t a, uint32_t b, int64_t bytes_of_b);
+
+MT_C_END

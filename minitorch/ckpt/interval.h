@@ -8,6 +8,8 @@
 
 #include "core/rng.h"
 
+MT_C_BEGIN
+
 /* mt_young_interval -- seconds of work between two saves. cost, mtbf: C, M > 0.   Lab 12.6 */
 double mt_young_interval(double cost, double mtbf);
 
@@ -23,3 +25,5 @@ typedef struct mt_run_plan {
 /* mt_run_waste -- the part of a run's time in which no work was done that lasted, 0 .. 1, with failures by rng. A
  * failure takes all work since the last save that was complete. Nothing fails during a restart.   Lab 12.6 */
 double mt_run_waste(const mt_run_plan *plan, mt_rng *rng);
+
+MT_C_END

@@ -9,6 +9,8 @@
 
 #include "ckpt/commit.h"
 
+MT_C_BEGIN
+
 typedef struct mt_manifest {
     int64_t step;
     mt_state values; /* settings: integers and settings of the run as texts */
@@ -35,3 +37,5 @@ int64_t mt_json_whole(const struct cJSON *item);
 /* mt_part_name_ok -- a plain file name: letters, digits, `.`, `-` and `_`, not beginning with a dot, not the
  * manifest's, and less than MT_PART_NAME long. Therefore no path. */
 bool mt_part_name_ok(const char *name);
+
+MT_C_END

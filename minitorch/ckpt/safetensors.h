@@ -11,6 +11,8 @@
 
 #include "core/state.h"
 
+MT_C_BEGIN
+
 /* mt_safetensors_write -- all tensors of the list as one file, which replaces path when it is complete (core/io.h). */
 mt_status mt_safetensors_write(const char *path, const mt_state *state);
 
@@ -43,3 +45,5 @@ void mt_safetensors_emit(const mt_state *state, void (*put)(void *user, const vo
 
 /* The format's name of a type: "F32". */
 const char *mt_safetensors_dtype(mt_dtype dtype);
+
+MT_C_END

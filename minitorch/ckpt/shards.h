@@ -8,6 +8,8 @@
 
 #include "ckpt/commit.h"
 
+MT_C_BEGIN
+
 /* mt_shards_plan -- which items of the list go into which file, in the list's order: begin[s] .. begin[s+1] - 1 are
  * those of file s, and the result is the number of files, at least 1. A file has at most `limit` bytes of tensors, or
  * one tensor that is larger; it is as full as the order allows. Items without a tensor take no bytes.
@@ -35,3 +37,5 @@ void mt_shards_parts(mt_part *parts, const mt_shards *shards); /* shards->count 
  * only checks. MT_ERR_IO, MT_ERR_FORMAT: a file is missing or invalid, its name is a path, a tensor is in another file
  * than the index says, or in two; or as mt_safetensors_load. Nothing is changed then. */
 mt_status mt_shards_load(const char *folder, const char *stem, const mt_state *state, bool dry);
+
+MT_C_END

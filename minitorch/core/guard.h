@@ -9,6 +9,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 #ifdef MT_DEBUG
 #define MT_GUARD_BYTES 64
 int64_t mt_guarded_bytes(int64_t bytes);          /* size to request from the allocator */
@@ -19,3 +21,5 @@ void *mt_guard_leave(void *data, int64_t bytes);  /* the allocator's block; abor
 #define mt_guard_enter(block, bytes) (block)
 #define mt_guard_leave(data, bytes)  (data)
 #endif
+
+MT_C_END

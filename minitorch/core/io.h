@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 /* ---- the disk --------------------------------------------------------------------------------- */
 
 typedef struct mt_file_map mt_file_map;
@@ -104,3 +106,5 @@ mt_status mt_file_writer_end(mt_file_writer *file, bool good);
 
 /* mt_file_writer_abandon -- discard what was written. */
 void mt_file_writer_abandon(mt_file_writer *file);
+
+MT_C_END

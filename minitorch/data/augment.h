@@ -7,6 +7,8 @@
 
 #include "core/rng.h"
 
+MT_C_BEGIN
+
 /* A decoded picture: [height, width, 3] u8, red green blue. */
 typedef struct mt_image {
     uint8_t *pixel;
@@ -56,3 +58,5 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
  * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on by non-temporal stores, which do not first
  * read what they overwrite.   Lab 05.6 */
 void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "data/idx_map.h"
 
+MT_C_BEGIN
+
 typedef struct mt_idx {
     mt_idx_kind kind;
     int64_t count;      /* images or labels */
@@ -16,3 +18,5 @@ void mt_idx_free(mt_idx *idx); /* a zeroed one is allowed; leaves it zeroed */
 
 /* mt_idx_write -- replace the file at path, in one step. The folder must exist. */
 mt_status mt_idx_write(const char *path, const mt_idx *idx);
+
+MT_C_END

@@ -10,6 +10,8 @@
 
 #include "data/dataset.h"
 
+MT_C_BEGIN
+
 typedef enum mt_idx_kind { MT_IDX_LABELS = 1, MT_IDX_IMAGES = 3 } mt_idx_kind; /* the number of dimensions */
 
 typedef struct mt_idx_header {
@@ -43,3 +45,5 @@ mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *
 /* The norm of a set from mt_idx_dataset_open, for its test set; its labels [count], lent. */
 mt_pixel_norm mt_idx_dataset_norm(const mt_dataset *set);
 const uint8_t *mt_idx_dataset_labels(const mt_dataset *set);
+
+MT_C_END

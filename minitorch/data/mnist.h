@@ -5,6 +5,8 @@
 
 #include "data/dataset.h"
 
+MT_C_BEGIN
+
 #define MT_MNIST_CLASSES 10
 
 typedef struct mt_mnist {
@@ -27,3 +29,5 @@ mt_status mt_mnist_path(char *out, const char *dir, const char *name, int dims);
  * is missing; when a label is none of the classes, with its offset; when the test images have another size. */
 mt_status mt_mnist_open(mt_mnist *out, const char *dir);
 void mt_mnist_close(mt_mnist *mnist); /* a zeroed one is allowed */
+
+MT_C_END

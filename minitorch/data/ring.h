@@ -12,9 +12,16 @@
  * All waiting goes through the clock (core/clock.h).   Unit: solutions/05-data/ring.c */
 #pragma once
 
+#ifndef __cplusplus
 #include <stdatomic.h>
+#else
+#include <atomic>
+using std::atomic_bool;
+#endif
 
 #include "core/clock.h"
+
+MT_C_BEGIN
 
 typedef struct mt_ring {
     mt_clock *clock;
@@ -55,3 +62,5 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket);
 /* mt_ring_stop -- end all waiting; from now on claim and take return false. From any thread, any number of times.
  * Lab 05.16 */
 void mt_ring_stop(mt_ring *ring);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef struct mt_token_writer mt_token_writer;
 
 /* mt_token_writer_open -- size: bytes of a token in the file, 2 or 4. path is borrowed until the writer is closed. */
@@ -15,3 +17,5 @@ mt_status mt_token_writer_put(mt_token_writer *writer, const int32_t *ids, int64
  * left beside it. _abandon: frees the writer and discards what was written. */
 mt_status mt_token_writer_close(mt_token_writer *writer);
 void mt_token_writer_abandon(mt_token_writer *writer);
+
+MT_C_END

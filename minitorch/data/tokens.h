@@ -12,6 +12,8 @@
 
 #include "data/dataset.h"
 
+MT_C_BEGIN
+
 #define MT_TOKENS_HEADER 24
 
 /* Tokens in a mapped file or in memory. */
@@ -39,3 +41,5 @@ void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t s
 /* mt_token_windows_new -- those windows as samples: x [T] i32, y [T] i32. The tokens' data is borrowed.
  * Aborts: there is no window.   Given, in data/token_dataset.c */
 mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride);
+
+MT_C_END

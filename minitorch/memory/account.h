@@ -12,6 +12,8 @@
 
 #include "memory/blocks.h"
 
+MT_C_BEGIN
+
 /* Bytes of live blocks: all, by use, by the op that allocated them. all = sum of use = sum of op. */
 typedef struct mt_account_sums {
     int64_t all, use[MT_USES];
@@ -48,3 +50,5 @@ void mt_account_live(mt_account *account, const mt_block *block);
 /* mt_account_peak -- device->live has grown by an allocation of op: what this changes in peak, peak_op and op_most.
  * There are `ops` ops.   Lab 10.11 */
 void mt_account_peak(mt_account_device *device, int op, int ops);
+
+MT_C_END

@@ -11,6 +11,8 @@
 
 #include "core/storage.h"
 
+MT_C_BEGIN
+
 /* What happened to a block: bytes > 0, it was allocated; bytes < 0, freed. */
 typedef struct mt_block {
     uint64_t address;
@@ -36,3 +38,5 @@ const mt_block *mt_blocks_find(const mt_blocks *blocks, mt_device device, uint64
 void mt_blocks_remove(mt_blocks *blocks, mt_device device, uint64_t address);
 
 void mt_blocks_free(mt_blocks *blocks);
+
+MT_C_END

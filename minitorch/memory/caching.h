@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 /* mt_caching_begin -- from now on the device's memory comes from a pool over the allocator that it has.
  * mt_caching_end -- the pool, if there is one, gives everything back, and the device has that allocator again.
  * Both abort when the device has live blocks. mt_caching_pool -- the pool; NULL: none. */
@@ -25,3 +27,5 @@ void mt_memory_advise(mt_memory_adviser *adviser, void *user);
 /* mt_caching_print -- a table of the device's memory: bytes live and their peak and, with a pool, for each kind what is
  * reserved and used, the largest free block, and how often the system was asked. */
 void mt_caching_print(FILE *out, mt_device device);
+
+MT_C_END

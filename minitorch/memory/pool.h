@@ -17,6 +17,8 @@
 
 #include "core/storage.h"
 
+MT_C_BEGIN
+
 #define MT_MIB ((int64_t)1 << 20)
 
 /* The sizes of the rules, in bytes. */
@@ -147,3 +149,5 @@ mt_pool_stats mt_pool_stats_of(mt_pool *pool);
  * pool is locked meanwhile: `visit` must not allocate from it. */
 typedef void mt_pool_visitor(void *user, const mt_pool_segment *segment);
 void mt_pool_visit(mt_pool *pool, mt_pool_visitor *visit, void *user);
+
+MT_C_END

@@ -17,6 +17,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 /* mt_memory_account -- of all blocks in the recording, in order. Op 0 is "no op", op i > 0 is
  * profile->line[i - 1]. Puts the bytes by use after each of them into profile->sample. */
 mt_account mt_memory_account(mt_profile *profile);
@@ -38,3 +40,5 @@ mt_status mt_memory_save(const char *folder, const mt_profile *profile, const mt
  * torch.cuda.memory._snapshot() returns them; segments are those that the
  * recording has (mt_record_room); a block in none of them is one of its own. */
 mt_status mt_memory_snapshot(const char *path, const mt_profile *profile);
+
+MT_C_END

@@ -4,6 +4,8 @@
 #include "data/loader.h"
 #include "nn/module.h"
 
+MT_C_BEGIN
+
 enum { MT_CLASSES = 10 };
 
 typedef struct mt_test_result {
@@ -22,3 +24,5 @@ mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *l
 
 /* mt_classifier_print -- the confusion matrix and the most frequent mistakes, to stdout. */
 void mt_classifier_print(const mt_test_result *result);
+
+MT_C_END

@@ -10,6 +10,8 @@
 #include "core/base.h"
 #include "core/rng.h"
 
+MT_C_BEGIN
+
 #define MT_MLP_LAYERS 3 /* most linear layers: two hidden and the last */
 
 typedef struct mt_manual_mlp {
@@ -51,3 +53,5 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
 
 /* mt_manual_mlp_sgd -- params -= learning_rate * grads.   Lab 02.9 */
 void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate);
+
+MT_C_END

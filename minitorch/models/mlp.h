@@ -8,6 +8,8 @@
 #include "nn/module.h"
 #include "optim/updates.h"
 
+MT_C_BEGIN
+
 /* mt_mlp_new -- layers linear layers with ReLU between them, He weights drawn from rng in that order, biases zero.
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
@@ -27,3 +29,5 @@ extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 /* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own
  * gradient and 2 for its input's, which the first layer does not need. */
 int64_t mt_mlp_flops(const int64_t *width, int layers);
+
+MT_C_END

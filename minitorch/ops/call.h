@@ -17,6 +17,8 @@
 #include "ops/ops.h"
 #include "prof/span.h"
 
+MT_C_BEGIN
+
 /* What an input is. */
 typedef enum mt_input_kind {
     MT_DENSE = 0,    /* f32, made dense, may want a gradient */
@@ -112,3 +114,5 @@ mt_tensor *mt_norm_again(mt_node *node);
 
 /* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
 mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);
+
+MT_C_END

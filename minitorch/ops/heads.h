@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+MT_C_BEGIN
+
 /* One head of one sample. Row t of its queries is q + t * 3C, likewise k and v; of its output out + t * C. */
 typedef struct mt_head {
     const float *q, *k, *v;
@@ -33,3 +35,5 @@ static inline void mt_head_product(float *c, int64_t ldc, const float *a, int64_
     const mt_matmul_dims dims = { M, N, K, lda, ldb, ldc, trans_a, trans_b, write };
     mt_matmul_packed_cpu(c, a, b, &dims);
 }
+
+MT_C_END

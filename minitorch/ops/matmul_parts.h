@@ -3,6 +3,8 @@
 
 #include "ops/matmul.h"
 
+MT_C_BEGIN
+
 /* A matrix to read: element (i,j) is at[i * row + j * col]. Transposing is swapping row and col. */
 typedef struct mt_matrix {
     const float *at;
@@ -40,3 +42,5 @@ static inline mt_product mt_product_of(const char *who, float *c, const float *a
     mt_matrix op_a = d->trans_a ? mt_matrix_flip(A) : A, op_b = d->trans_b ? mt_matrix_flip(B) : B;
     return (mt_product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b, false };
 }
+
+MT_C_END

@@ -29,6 +29,8 @@ enum { MT_VL = 4, MT_VREGS = 16, MT_MASKS = 0 };
 #define MT_VEC_HIGH_HALVES 2, 6, 3, 7
 #endif
 
+MT_C_BEGIN
+
 typedef float mt_vec __attribute__((vector_size(4 * MT_VL)));
 typedef float mt_vec_anywhere __attribute__((vector_size(4 * MT_VL), aligned(4), may_alias));
 
@@ -236,3 +238,5 @@ static inline void mt_store_bf16(void *to, mt_vec v)
     memcpy(to, rounded, sizeof rounded);
 #endif
 }
+
+MT_C_END

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 struct cJSON;
 
 /* mt_plan_cluster -- device and devices of a problem from "NxDEVICE", or from a file
@@ -42,3 +44,5 @@ static inline const char *mt_plan_again(mt_recompute recompute)
 {
     return recompute == MT_RECOMPUTE_NONE ? "none" : recompute == MT_RECOMPUTE_SELECTIVE ? "selective" : "block";
 }
+
+MT_C_END

@@ -14,6 +14,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef enum mt_key_kind {
     MT_KEY_IS_NUMBER, /* double, times the unit */
     MT_KEY_IS_WHOLE,  /* int64_t */
@@ -65,3 +67,5 @@ mt_status mt_keys_read(void *out, const mt_key *keys, const cJSON *object, const
  * mt_keys_open -- a file of at most 1 MiB; free *text too, which ends with 0. Also fails as mt_file_read does. */
 mt_status mt_keys_parse(cJSON **out, const char *text, const char *where);
 mt_status mt_keys_open(cJSON **out, char **text, const char *path);
+
+MT_C_END

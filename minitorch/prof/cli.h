@@ -21,6 +21,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef enum mt_option_kind {
     MT_OPTION_FLAG,   /* bool, set to true */
     MT_OPTION_I64,    /* int64_t from low to high */
@@ -109,3 +111,5 @@ bool mt_cli_run(const char *program, const char *argument);
 /* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
  * "program: mt_last_error()" on stderr unless MT_OK. */
 int mt_cli_exit(mt_status status);
+
+MT_C_END

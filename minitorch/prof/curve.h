@@ -3,6 +3,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 #define MT_CURVE_LINES 6
 
 typedef enum mt_curve_axis { MT_CURVE_LEFT, MT_CURVE_RIGHT } mt_curve_axis;
@@ -20,3 +22,5 @@ typedef struct mt_curve {
 /* mt_curve_svg -- draw columns of the CSV file into the SVG file, which is replaced only when all went well.
  * MT_ERR_UNAVAILABLE, saying how to get it, without gnuplot; MT_ERR_IO when gnuplot cannot draw. */
 mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve);
+
+MT_C_END

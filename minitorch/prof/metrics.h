@@ -3,6 +3,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef struct mt_metrics mt_metrics; /* opaque */
 
 /* mt_metrics_open -- a new file (an older one of that name is replaced) with the line of column names. */
@@ -25,3 +27,5 @@ mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2,
 /* mt_metrics_watch -- `row` is called with each row from now on, once it is written, and `close` at the end. */
 void mt_metrics_watch(mt_metrics *metrics, mt_status (*row)(void *user, const char *row), void (*close)(void *user),
                       void *user);
+
+MT_C_END

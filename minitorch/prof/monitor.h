@@ -10,6 +10,8 @@
 
 #include "core/device.h"
 
+MT_C_BEGIN
+
 typedef struct mt_monitor mt_monitor; /* opaque */
 
 typedef struct mt_monitor_config {
@@ -30,3 +32,5 @@ mt_status mt_monitor_open(mt_monitor **out, const mt_monitor_config *config);
 void mt_monitor_step(mt_monitor *monitor, int64_t step, double loss, int64_t samples);
 
 void mt_monitor_close(mt_monitor *monitor); /* waits for the thread; NULL is allowed */
+
+MT_C_END

@@ -7,6 +7,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef enum mt_progress_mode { MT_PROGRESS_OFF, MT_PROGRESS_LINES, MT_PROGRESS_BAR } mt_progress_mode;
 
 typedef struct mt_progress {
@@ -31,3 +33,5 @@ const char *mt_progress_duration(char text[32], double seconds);
 
 /* mt_progress_text -- the line itself, for done after `seconds`, cut to size bytes. */
 void mt_progress_text(char *text, int64_t size, const mt_progress *progress, int64_t done, double seconds);
+
+MT_C_END

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 /* mt_put_json, mt_put_xml -- text inside "..." of JSON; as text or inside an attribute of XML. What is not UTF-8, and
  * what XML cannot represent (control characters), becomes U+FFFD, the replacement character. */
 void mt_put_json(FILE *out, const char *text);
@@ -18,3 +20,5 @@ int64_t mt_text_width(const char *text);
 
 /* mt_put_fixed -- value with so many decimals (0 to 9) and a point, never a comma; |value| < 1e9. NaN gives 0. */
 void mt_put_fixed(FILE *out, double value, int decimals);
+
+MT_C_END

@@ -13,6 +13,8 @@
 #include "core/device.h"
 #include "core/storage.h"
 
+MT_C_BEGIN
+
 #define MT_RECORD_MAGIC "MTSPANS1"
 
 typedef enum mt_record_kind {
@@ -57,3 +59,5 @@ bool mt_record_running(void); /* a recording is running */
 /* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was
  * written. Spans that are still open are left out.   Aborts: no recording is running. */
 mt_status mt_record_end(int64_t model_flops);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "search/search.h"
 
+MT_C_BEGIN
+
 enum { MT_COMMAND_BYTES = 8192 };
 
 /* mt_command_check -- every placeholder is known, and every hyperparameter has one; {steps} too, where trials have
@@ -13,3 +15,5 @@ mt_status mt_command_check(const char *command, const mt_search *search);
  * hyperparameters become values. MT_ERR_ARGUMENT: longer than MT_COMMAND_BYTES. Other braces stay. */
 mt_status mt_command_fill(char out[MT_COMMAND_BYTES], const char *command, const mt_space *space, const mt_job *job,
                           const char *dir);
+
+MT_C_END

@@ -8,6 +8,8 @@
 
 #include "search/space.h"
 
+MT_C_BEGIN
+
 enum { MT_GAUSS_POINTS = 128 };
 
 typedef struct mt_gauss {
@@ -34,3 +36,5 @@ double mt_gauss_improvement(double mean, double deviation, double best);
 /* mt_cholesky -- a [n,n] with rows of `stride`, symmetric, of which the upper half is read and becomes U with
  * U^T U = a; false: not positive definite. */
 bool mt_cholesky(double *a, int64_t n, int64_t stride);
+
+MT_C_END

@@ -11,6 +11,8 @@
 
 #include "search/search.h"
 
+MT_C_BEGIN
+
 typedef struct mt_order {
     const mt_search *search; /* borrowed */
     int64_t workers;
@@ -37,3 +39,5 @@ mt_order_event mt_order_next(mt_order *order);
 
 /* mt_order_tell -- the end of a job; value: of MT_JOB_DONE, finite. Jobs may be told in any order, each once. */
 void mt_order_tell(mt_order *order, int64_t job, mt_job_state state, double value);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 typedef struct mt_trial_value {
     bool found, diverged; /* diverged: a row has a value that is not finite */
     double value;         /* of the last row */
@@ -18,3 +20,5 @@ bool mt_trial_says(const char *path, const char *text);
 
 /* mt_trial_output -- from the last `metric=NUMBER` of a log. */
 mt_trial_value mt_trial_output(const char *path, const char *metric);
+
+MT_C_END

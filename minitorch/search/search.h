@@ -8,6 +8,8 @@
 
 #include "search/space.h"
 
+MT_C_BEGIN
+
 typedef enum mt_search_sampler {
     MT_SAMPLE_GRID,
     MT_SAMPLE_RANDOM,
@@ -54,3 +56,5 @@ int mt_search_ascending(const void *a, const void *b);
 /* Where mt_search_next takes a new trial from; `jobs` as there. */
 mt_point mt_sample_bayes(const mt_search *search, const mt_job *jobs, int64_t count, mt_rng *rng);
 mt_point mt_sample_evolve(const mt_search *search, const mt_job *jobs, int64_t count, mt_rng *rng);
+
+MT_C_END

@@ -5,6 +5,8 @@
 
 #include "search/table.h"
 
+MT_C_BEGIN
+
 typedef struct mt_slot {
     int64_t job; /* its number; -1: none runs here */
     pid_t child;
@@ -26,3 +28,5 @@ bool mt_slot_ended(mt_slot *slot, const char *metric, double timeout, mt_sweep_r
 
 /* mt_slot_stop -- kill it and wait for its end. */
 void mt_slot_stop(mt_slot *slot);
+
+MT_C_END

@@ -10,6 +10,8 @@
 #include "core/base.h"
 #include "core/rng.h"
 
+MT_C_BEGIN
+
 enum { MT_SPACE_DIMENSIONS = 8, MT_SPACE_CHOICES = 16, MT_SPACE_NAME = 32 };
 
 typedef enum mt_space_kind { MT_SPACE_REAL, MT_SPACE_LOG, MT_SPACE_WHOLE, MT_SPACE_CHOICE } mt_space_kind;
@@ -49,3 +51,5 @@ mt_point mt_space_random(const mt_space *space, mt_rng *rng);
 
 /* mt_space_snap -- coordinate `u` (any number) moved to the nearest one that dimension d can take. */
 double mt_space_snap(const mt_space *space, int64_t d, double u);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "search/search.h"
 
+MT_C_BEGIN
+
 typedef enum mt_job_end { MT_END_DONE, MT_END_FAILED, MT_END_DIVERGED, MT_END_TIMEOUT } mt_job_end;
 
 typedef struct mt_sweep_row {
@@ -34,3 +36,5 @@ mt_status mt_sweep_table_add(mt_sweep_table *table, int64_t number, const mt_job
 
 /* mt_sweep_table_sort -- write the file again with its rows in the order of the jobs, in one step. */
 mt_status mt_sweep_table_sort(mt_sweep_table *table);
+
+MT_C_END

@@ -20,12 +20,12 @@ static inline bool mt_heap_less(mt_heap_item a, mt_heap_item b)
 
 static inline void mt_heap_push(mt_heap *h, int64_t first, int64_t second)
 {
-    mt_heap_item new = { first, second };
-    h->item = (mt_heap_item *)mt_grown(h->item, &h->room, h->count + 1, sizeof new);
+    mt_heap_item item = { first, second };
+    h->item = (mt_heap_item *)mt_grown(h->item, &h->room, h->count + 1, sizeof item);
     int64_t i = h->count++;
-    for (; i > 0 && mt_heap_less(new, h->item[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && mt_heap_less(item, h->item[(i - 1) / 2]); i = (i - 1) / 2)
         h->item[i] = h->item[(i - 1) / 2];
-    h->item[i] = new;
+    h->item[i] = item;
 }
 
 /* mt_heap_pop -- count >= 1. */

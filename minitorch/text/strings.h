@@ -3,6 +3,8 @@
 
 #include "core/base.h"
 
+MT_C_BEGIN
+
 /* A zeroed one is empty. */
 typedef struct mt_strings {
     uint8_t *bytes; /* string i: bytes[start[i]] up to, not including, bytes[start[i + 1]] */
@@ -22,3 +24,5 @@ void mt_strings_free(mt_strings *set); /* leaves it empty */
 
 /* mt_grown -- an array of *room items, enlarged for at least `count` of them. Doubles; new items are zero. */
 void *mt_grown(void *array, int64_t *room, int64_t count, int64_t item_size);
+
+MT_C_END

@@ -14,6 +14,8 @@
 
 #include "text/vocabulary.h"
 
+MT_C_BEGIN
+
 /* ---- taught: pieces ---------------------------------------------------------------------------- */
 
 /* mt_piece_end -- where the piece of text that starts at `at` ends. Merges never cross the border of a piece.
@@ -119,3 +121,5 @@ mt_merges mt_merges_new(const mt_vocabulary *vocabulary);
 
 /* mt_bpe_merge_long -- the same result as mt_bpe_merge in O(n log n). */
 int64_t mt_bpe_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges);
+
+MT_C_END

@@ -6,6 +6,8 @@
 
 #include "core/utf8.h"
 
+MT_C_BEGIN
+
 typedef enum mt_kind {
     MT_KIND_OTHER,  /* punctuation, symbols, marks, controls, unassigned, bytes that are not UTF-8 */
     MT_KIND_LETTER, /* \p{L} */
@@ -30,3 +32,5 @@ static inline mt_kind mt_char_kind(const uint8_t *text, int64_t size, int64_t *l
     int32_t code = mt_utf8_next(text, size, length);
     return code < 0 ? MT_KIND_OTHER : mt_kind_of((uint32_t)code);
 }
+
+MT_C_END

@@ -13,6 +13,8 @@
 
 #include "text/strings.h"
 
+MT_C_BEGIN
+
 /* ---- taught ------------------------------------------------------------------------------------ */
 
 /* mt_byte_char -- the code point that stands for a byte (0 to 255) in vocabulary files, where every byte must be
@@ -82,3 +84,5 @@ mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int
  * Fails (MT_ERR_FORMAT) on a character that the vocabulary lacks, with its offset. */
 mt_status mt_encode_characters(int32_t *ids, int64_t *count, const mt_vocabulary *vocabulary, const uint8_t *text,
                                int64_t size);
+
+MT_C_END

@@ -8,6 +8,8 @@
 #include "models/parts.h"
 #include "train/parallel.h"
 
+MT_C_BEGIN
+
 /* What ranks tell each other of a step. */
 typedef struct mt_divided_told {
     double loss, square; /* square: of the norm of gradients that no other rank tells */
@@ -43,3 +45,5 @@ static inline bool mt_divided_first(const mt_divided *d, const char *name)
 
 /* mt_team's `move`. */
 mt_status mt_divided_move(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving);
+
+MT_C_END

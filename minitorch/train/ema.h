@@ -12,6 +12,8 @@
 #include "core/state.h"
 #include "nn/module.h"
 
+MT_C_BEGIN
+
 typedef struct mt_ema mt_ema; /* opaque */
 
 /* mt_ema_new -- of all parameters, on their device; the model outlives it. decay: d, 0 < d < 1. */
@@ -23,3 +25,5 @@ void mt_ema_swap(mt_ema *ema);   /* averages and parameters change places; after
 
 /* mt_ema_state -- append "NAME/ema" for each parameter, and "ema steps"; not between two swaps. */
 void mt_ema_state(mt_state *state, mt_ema *ema);
+
+MT_C_END

@@ -11,8 +11,12 @@
 
 #include "prof/metrics.h"
 
+MT_C_BEGIN
+
 /* mt_events_follow -- a new file in a folder that exists. From now on each row of metrics becomes a scalar for each
  * column but the first, written at once, until metrics are closed. The step is the first column if that is named so,
  * otherwise the number of the row; `rows` are there already.
  * MT_ERR_IO: it cannot be written. A row fails so when there is no room; part of a record may be left. */
 mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows);
+
+MT_C_END

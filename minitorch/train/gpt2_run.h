@@ -7,6 +7,8 @@
 #include "train/saving.h"
 #include "train/team.h"
 
+MT_C_BEGIN
+
 /* What a user chose. */
 typedef struct mt_gpt2_options {
     const char *data, *vocabulary, *size;
@@ -62,3 +64,5 @@ mt_status mt_gpt2_run_resume(mt_gpt2_run *run);
 
 /* mt_gpt2_run_sample -- collective: mt_corpus_sample of the whole model, by rank 0. */
 mt_status mt_gpt2_run_sample(mt_gpt2_run *run);
+
+MT_C_END

@@ -8,6 +8,8 @@
 #include "train/ema.h"
 #include "train/step.h"
 
+MT_C_BEGIN
+
 /* What training did since the last evaluation. */
 typedef struct mt_stretch {
     double loss; /* mean over the samples of steps whose loss is finite; NaN: the scaler has skipped all */
@@ -65,3 +67,5 @@ void mt_loop_state(mt_state *state, mt_loop *loop);
  * of a function of the caller, with MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C
  * (mt_cli_catch_stop). */
 mt_status mt_loop_run(mt_loop *loop, int64_t until);
+
+MT_C_END

@@ -16,6 +16,8 @@
 #include "prof/progress.h"
 #include "train/loop.h"
 
+MT_C_BEGIN
+
 typedef struct mt_recipe {
     mt_update_kind optimizer;
     mt_schedule_kind schedule;
@@ -89,3 +91,5 @@ void mt_recipe_state(mt_state *state, const mt_recipe *recipe);
  * batch source (data/dataset.h), of whose `batch` samples each of its ranks has an equal part. */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);
 mt_loader *mt_recipe_batches(const mt_recipe *recipe, mt_batch_source source, int64_t batch);
+
+MT_C_END

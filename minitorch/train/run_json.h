@@ -8,6 +8,8 @@
 
 #include "core/state.h"
 
+MT_C_BEGIN
+
 /* A step of a rank, in bytes, by plan and as measured: the most memory at once, and what it sent. -1: unknown. */
 typedef struct mt_rank_took {
     int64_t planned_peak, peak, planned_sent, sent;
@@ -36,3 +38,5 @@ mt_status mt_run_json(const mt_run_note *note, const mt_state *rest);
 struct cJSON;
 mt_status mt_run_write(const char *path, struct cJSON *json);
 void mt_run_made(struct cJSON *json, double start);
+
+MT_C_END

@@ -13,6 +13,8 @@
 #include "prof/cli.h"
 #include "train/loop.h"
 
+MT_C_BEGIN
+
 enum { MT_NEWEST = -1 };
 
 typedef struct mt_saving {
@@ -48,3 +50,5 @@ mt_status mt_saving_close(mt_saver *saver, mt_status status);
 /* mt_saving_sum -- of the first and the last MiB of a file, as a text: a run does not continue with other data. Lent
  * until the next call of the thread. "none": the file cannot be read. */
 const char *mt_saving_sum(const char *path);
+
+MT_C_END

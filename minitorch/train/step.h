@@ -13,6 +13,8 @@
 #include "optim/optim.h"
 #include "optim/schedule.h"
 
+MT_C_BEGIN
+
 typedef struct mt_training {
     mt_module *model;
     mt_optim *optim;                                                  /* over the model's parameters */
@@ -41,3 +43,5 @@ bool mt_train_batch(mt_step_result *total, const mt_training *training, float sh
  * their micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter. False, with
  * nothing changed but gradients: the source had fewer than `micro` batches left.   Lab 08.12 */
 bool mt_train_step(mt_step_result *result, const mt_training *training, int64_t step);
+
+MT_C_END

@@ -16,6 +16,8 @@
 
 #include "train/recipe.h"
 
+MT_C_BEGIN
+
 typedef enum mt_compression { MT_PLAIN, MT_ONE_BIT, MT_TOP_K } mt_compression;
 
 /* How a sum over the ranks is computed (dist/collectives.h). MT_BY_TRIAL: as was fastest at the start of the run, so
@@ -159,3 +161,5 @@ typedef struct mt_team_starter {
     mt_status (*launch)(const mt_team_config *config, mt_recipe *recipe);
 } mt_team_starter;
 extern const mt_team_starter *mt_team_start;
+
+MT_C_END

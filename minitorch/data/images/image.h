@@ -8,6 +8,8 @@
 #include "data/augment.h"
 #include "data/dataset.h"
 
+MT_C_BEGIN
+
 #define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header with a larger side is refused as corrupt */
 
 /* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped.   Free with mt_image_free.
@@ -27,3 +29,5 @@ mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augme
 
 /* mt_image_folder_path -- a sample's file, lent by the set; NULL beyond the last. */
 const char *mt_image_folder_path(const mt_dataset *set, int64_t index);
+
+MT_C_END
