@@ -108,6 +108,9 @@ static mt_status reduce(void *user, int64_t bucket, float share)
 
 void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
 {
+    MT_CHECK(!z->sharded || micro > 0,
+             "zero, stage 3: a rank without micro-batches would miss the collectives that open parameters: give it any "
+             "micro-batch, with samples = 0");
     if (z->sharded)
         mt_zero3_close(z->sharded);
     mt_optim_zero_grad(z->optim);

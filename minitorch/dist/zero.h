@@ -47,7 +47,9 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
                       const mt_zero_config *config);
 void mt_zero_free(mt_zero *zero); /* before optim and comm; NULL is allowed */
 
-/* mt_zero_begin -- as mt_ddp_begin; it releases the gradients of the step before. */
+/* mt_zero_begin -- as mt_ddp_begin; it releases the gradients of the step before. In stage 3 ranks read parameters
+ * together: one that has no samples left runs as many micro-batches as the others, of any samples, and passes 0 for
+ * `samples`: its gradients count as zeros.   Aborts: stage 3, micro = 0. */
 void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
 
 /* mt_zero_step -- the rest of the step: what was not sent yet, the norm of all gradients (*norm, the same bits on all

@@ -203,6 +203,10 @@ static double clip(mt_optim *optim, const mt_grad_array *arrays, int64_t count, 
         return mt_clip_grad_norm_on(device, arrays, count, max_norm);
     double norm = mt_unscale_grads_on(device, arrays, count, mt_scaler_scale(&optim->scaler), max_norm);
     optim->unscaled = true;
+    MT_CHECK(isfinite(norm) || optim->scaler.exponent > -MT_SCALER_LIMIT,
+             "optim: the gradients of the loss times 2^-%d are not finite: no scale helps. The loss or a gradient is "
+             "infinite or NaN in f32: the debug flavour knows where (mt_finite_culprit)",
+             MT_SCALER_LIMIT);
     optim->finite = mt_scaler_update(&optim->scaler, isfinite(norm));
     return norm;
 }

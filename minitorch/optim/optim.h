@@ -64,7 +64,8 @@ void mt_optim_step(mt_optim *optim);
 
 /* mt_optim_set_scaler -- gradients are those of the loss times mt_optim_loss_scale. mt_optim_clip_grad_norm, or
  * mt_optim_step when that was not called, divides them by the scale, once between two mt_optim_zero_grad, and updates
- * the scaler; mt_optim_step then does nothing when they were not finite.
+ * the scaler; mt_optim_step then does nothing when they were not finite.   Both abort when they are not finite and the
+ * scale is at its lower limit, which 141 steps that are skipped in a row reach.
  * mt_optim_scaler -- the scaler, lent; NULL: none was set. */
 void mt_optim_set_scaler(mt_optim *optim, mt_scaler scaler);
 const mt_scaler *mt_optim_scaler(const mt_optim *optim);

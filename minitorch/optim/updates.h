@@ -84,6 +84,8 @@ mt_update_fn mt_lion_update_cpu;
  *   p -= lr max(0.001, rms(p)) u / max(1, rms(u)) + lr wd p
  *   state[0] = r [rows], state[1] = c [cols]. With one row, c is the full average of g^2 and r cancels: a vector is not
  *   factored.   Moves 28 B per element in four passes.   Aborts: t < 1.
+ * lr is the schedule's. The paper's min(0.01, 1 / sqrt(t)) and that of torch.optim.Adafactor, min(lr, 1 / sqrt(t)), are
+ * not in here: for the same steps give such an lr.
  * Source: Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5 (clipping threshold 1).   Lab 04.7 */
 mt_update_fn mt_adafactor_update_cpu;
 

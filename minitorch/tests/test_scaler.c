@@ -171,6 +171,21 @@ Test(optim, a_scale_changes_no_bit_and_inf_no_parameter)
     }
 }
 
+/* Where no scale helps the run ends, in words: at the scale of 2^-126, after 141 halvings. */
+Test(optim, ends_where_no_scale_helps)
+{
+    for (int c = 0; c < 2; c++) {
+        learner l = learner_new(true);
+        for (int t = 0; t < 141; t++)
+            step(&l, t % 35, c, true);
+        cr_assert_eq(mt_optim_loss_scale(l.optim), 0x1p-126);
+        step(&l, 0, c, false); /* a finite step is taken there */
+        cr_assert_eq(mt_optim_scaler(l.optim)->in_a_row, 0);
+        ABORTS("no scale helps", step(&l, 0, c, true));
+        learner_free(&l);
+    }
+}
+
 Test(optim, adamw_writes_the_copies_that_products_read)
 {
     for (int type = 0; type < 2; type++) {

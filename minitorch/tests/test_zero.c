@@ -290,6 +290,38 @@ Test(zero, a_rank_that_leaves_ends_the_others)
     cr_assert(strstr(mt_last_error(), "has failed or left"), "%s", mt_last_error());
 }
 
+/* Rank 1 has no samples: in stage 3 it takes part, and its gradients count as zeros. */
+static mt_status one_has_samples(mt_comm *comm, void *user)
+{
+    float *got = user;
+    model m = new_model(odd_sizes, 0, false);
+    mt_zero *zero;
+    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ 3, 1 });
+    if (comm->rank == 1)
+        ABORTS("give it any micro-batch, with samples = 0", mt_zero_begin(zero, 0, 0));
+    if (status == MT_OK) {
+        mt_zero_begin(zero, 1, comm->rank == 0);
+        forward_like(&m);
+        backward_like(&m, 0, comm->rank == 0 ? 1 : 100);
+        status = mt_zero_step(zero, INFINITY, NULL);
+    }
+    if (status == MT_OK)
+        status = mt_zero_whole(zero);
+    for (int i = 0; i < PARAMS && status == MT_OK && comm->rank == 0; i++)
+        memcpy(got + i * MOST, mt_f32(m.param[i]), (size_t)odd_sizes[i] * sizeof *got);
+    mt_zero_free(zero);
+    free_model(&m);
+    return status;
+}
+
+Test(zero, a_rank_without_samples_takes_part)
+{
+    static float alone_got[PARAMS * MOST], both_got[PARAMS * MOST];
+    cr_assert_eq(run(1, (mt_wires){ 0 }, one_has_samples, alone_got).status, MT_OK, "%s", mt_last_error());
+    cr_assert_eq(run(2, (mt_wires){ 0 }, one_has_samples, both_got).status, MT_OK, "%s", mt_last_error());
+    cr_assert_arr_eq(both_got, alone_got, sizeof both_got);
+}
+
 Test(zero, misuse_is_named)
 {
     model m = new_model(odd_sizes, 0, true);
