@@ -237,6 +237,9 @@ void mt_zero_grad(mt_tensor *leaf)
 mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient)
 {
     mt_shape shape = mt_shape_of(from), of_gradient = mt_shape_of(gradient);
+    MT_CHECK(from->node || !from->requires_grad,
+             "backward from %s, a leaf: nothing was computed from it yet, so there is nothing to go back through",
+             mt_shape_text(shape));
     MT_CHECK(from->node,
              "loss has no history: it was computed from nothing that requires a gradient, or inside mt_no_grad");
     MT_CHECK(mt_shape_equal(shape, of_gradient) && gradient->dtype == MT_F32 &&

@@ -110,14 +110,16 @@ void mt_backward(mt_tensor *loss);
  * from. Each node is visited once, after all nodes that used its result. On the way everything that only backward
  * needed is freed: saved tensors, inner gradients, and the memory of results that only the scope holds (mt_retain what
  * you want to read afterwards; `from` stays). gradient has from's shape, type and device and is only read.
- * Aborts: no history; a node that an earlier backward has consumed; a saved tensor that was written in place since.
+ * Aborts: no history (a leaf has none); a node that an earlier backward has consumed; a saved tensor that was written
+ * in place since.
  * Lab 03.5-8 */
 void mt_backward_from(mt_tensor *from, mt_tensor *gradient);
 
 /* mt_zero_grad -- release leaf->grad; the next backward starts a new sum. */
 void mt_zero_grad(mt_tensor *leaf);
 
-/* mt_written -- t's memory was written in place (an optimizer, a copy into it): saved aliases of it are stale now. */
+/* mt_written -- t's memory was written in place (an optimizer, a copy into it, a program through mt_f32): saved aliases
+ * of it, and its copy of 16 bits, are stale now. */
 void mt_written(mt_tensor *t);
 
 /* For backward functions: saved tensor i, checked, restored where a keeper has it; the buffer that input i's gradient

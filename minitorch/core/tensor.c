@@ -23,7 +23,7 @@ void mt_tensor_on_release(void (*release)(mt_node *node))
 static void check_not_dropped(const mt_tensor *t)
 {
     MT_CHECK(t->storage != &nothing,
-             "%s was freed by mt_backward, which no longer needed its memory: mt_retain it before, or use it earlier",
+             "%s was freed by mt_backward, which started from another tensor: read it before, or mt_retain it",
              mt_shape_text(mt_view_shape(&t->view)));
 }
 

@@ -19,12 +19,32 @@ mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng)
     return t;
 }
 
+/* One element, in the first bytes of `out`. */
+static void fetch(int64_t *out, const mt_tensor *t, const int64_t *index)
+{
+    int64_t size = mt_dtype_size(t->dtype), at = mt_view_at(&t->view, index);
+    MT_CHECK(mt_storage_data(t->storage), "%s was freed by mt_backward", mt_shape_text(mt_view_shape(&t->view)));
+    mt_copy(out, MT_CPU, (char *)t->storage->data + at * size, t->storage->device, size);
+}
+
 double mt_get(const mt_tensor *t, const int64_t *index)
 {
-    int64_t element, size = mt_dtype_size(t->dtype), at = mt_view_at(&t->view, index);
-    MT_CHECK(mt_storage_data(t->storage), "%s was freed by mt_backward", mt_shape_text(mt_view_shape(&t->view)));
-    mt_copy(&element, MT_CPU, (char *)t->storage->data + at * size, t->storage->device, size);
+    int64_t element;
+    fetch(&element, t, index);
     return mt_load_f64(&element, t->dtype, 0);
+}
+
+/* Integers with all their digits: a double has 53 bits of an i64. */
+static void print_element(const mt_tensor *t, const int64_t *index)
+{
+    int64_t element;
+    fetch(&element, t, index);
+    if (t->dtype == MT_I64)
+        printf(" %10" PRId64, element);
+    else if (t->dtype == MT_I32 || t->dtype == MT_U8)
+        printf(" %10.0f", mt_load_f64(&element, t->dtype, 0));
+    else
+        printf(" %10.4g", mt_load_f64(&element, t->dtype, 0));
 }
 
 /* Prints the index of a row and its first 8 values. */
@@ -40,7 +60,7 @@ static void print_row(const mt_tensor *t, int64_t row, int64_t width)
                 printf("%" PRId64 ",", index[d]);
             printf(":]");
         }
-        printf(" %10.4g", mt_get(t, index));
+        print_element(t, index);
     }
     printf(width > 8 ? "  ... %" PRId64 " more\n" : "\n", width - 8);
 }

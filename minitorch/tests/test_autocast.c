@@ -360,6 +360,24 @@ Test(autocast, a_policy_can_be_set_again_later)
     cr_expect_eq(mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32), MT_F32);
 }
 
+#ifdef MT_DEBUG
+/* Under autocast a product would read the old copy. */
+Test(autocast, the_debug_flavour_notices_a_write_without_mt_written)
+{
+    rng = mt_rng_new(12, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(4, 3), false), *w = normal(MT_SHAPE(3, 2), true);
+    mt_autocast_begin(MT_BF16);
+    mt_linear(x, w, NULL);
+    mt_f32(w)[5] = 2;
+    ABORTS("linear: the bf16 copy of [3,2] has other values than the tensor", mt_linear(x, w, NULL));
+    mt_written(w);
+    mt_linear(x, w, NULL);
+    mt_autocast_end();
+    mt_scope_end();
+}
+#endif
+
 /* After backward a result that only its scope holds has no memory any more, and neither has its copy. */
 Test(autocast, a_result_is_dropped_with_its_copy)
 {

@@ -121,6 +121,17 @@ Test(tape, results_freed_by_backward_say_so)
     mt_scope_end();
 }
 
+/* What remains after backward is the tensor from which it started. */
+Test(tape, a_loss_that_was_scaled_says_that_it_was_freed)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *loss = mt_sum(mt_relu(x));
+    mt_backward(mt_scale(loss, 3));
+    ABORTS("[] was freed by mt_backward, which started from another tensor: read it before, or mt_retain it",
+           mt_item(loss));
+    mt_scope_end();
+}
+
 /* A copy of a view that is not dense reads it, too. */
 Test(tape, a_copy_of_a_freed_view_is_refused)
 {
@@ -171,6 +182,9 @@ Test(tape, misuse_is_refused_in_words)
     mt_tensor *x = leaf(1), *y = mt_mul(x, x), *loss = mt_sum(y);
     ABORTS("loss is [4]", mt_backward(y));
     ABORTS("no history", mt_backward(mt_full(MT_SCALAR, 1)));
+    mt_tensor *alone = mt_full(MT_SCALAR, 1);
+    alone->requires_grad = true;
+    ABORTS("backward from [], a leaf", mt_backward(alone));
     mt_backward(loss);
     ABORTS("a second backward through sum", mt_backward(loss));
     mt_tensor *z = mt_sum(mt_mul(x, x));

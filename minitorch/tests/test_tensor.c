@@ -196,6 +196,10 @@ Test(tensor, print_shows_at_most_eight_by_eight)
                             "[1,:]          1          3\n");
     cr_assert_str_eq(printed(mt_full(MT_SCALAR, 1.5f)), "f32 [] on cpu\n        1.5\n");
     cr_assert_str_eq(printed(mt_full(MT_SHAPE(3, 0), 1)), "f32 [3,0] on cpu\n");
+    cr_assert_str_eq(printed(mt_from(MT_SHAPE(2), MT_I64, (int64_t[]){ INT64_MAX, -1234567 })),
+                     "i64 [2] on cpu\n 9223372036854775807   -1234567\n");
+    cr_assert_str_eq(printed(mt_from(MT_SHAPE(2), MT_I32, (int32_t[]){ INT32_MIN, 50257 })),
+                     "i32 [2] on cpu\n -2147483648      50257\n");
     const char *large = printed(mt_full(MT_SHAPE(10, 9), 1));
     cr_assert(strstr(large, "  ... 1 more\n") && strstr(large, "\n... 2 more rows\n"), "printed \"%s\"", large);
     mt_scope_end();
