@@ -144,7 +144,7 @@ static bool is_directive(const token *t)
 
 static token read_token(reader *r)
 {
-    static const char *const raw[] = { "R", "LR", "uR", "UR", "u8R" };
+    static const char *const raw[] = { "R", "LR", "uR", "UR", "u8R" }, *const encoded[] = { "L", "u", "U", "u8" };
     skip_blanks(r);
     token t = { .kind = OTHER, .at = r->at, .length = 1, .first = r->first };
     r->first = false;
@@ -160,6 +160,8 @@ static token read_token(reader *r)
         t.length = (size_t)(r->at - t.at);
         if (*r->at == '"' && is_one_of(&t, raw, MT_COUNT(raw)) && !r->directive)
             read_raw(r, &t);
+        else if (*r->at == '"' && is_one_of(&t, encoded, MT_COUNT(encoded)))
+            read_quoted(r, &t);
     } else {
         t.length = begins(r->at, "%:") ? 2 : 1;
         r->at += t.length;
@@ -225,7 +227,7 @@ static bool is_asm(const token *t)
 static bool is_label(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-    return n == strlen(name) && !mg_is_reserved(name);
+    return n > 0 && n == strlen(name) && !mg_is_reserved(name);
 }
 
 /* The strings from the current token on, joined; the token behind them is current then. False: too long for a name. */

@@ -124,6 +124,9 @@ static const struct {
     /* the count of accesses */
     { WITH("void __tsan_read4(void *p); void count(void *p) { __tsan_read4(p); }"), "toy.c:19: names `__tsan_read4`" },
     { WITH("void count(void *p) __asm__(\"__tsan_\" \"read4\");"), "has `asm(\"__tsan_read4\")`" },
+    { WITH("static void count(void *p) __attribute__((weakref((\"__tsan_read4\"))));"), "the attribute `weakref(" },
+    { WITH("static void count(void *p) __attribute__((weakref(u8\"__tsan\" R\"(_read4)\")));"),
+      "`weakref(\"__tsan_read4\")`" },
     { WITH("#define GLUE(a, b) a##b\nvoid GLUE(__ts, an_read4)(void *p);"), "names `__tsan_read4`" },
     { WITH("#pragma redefine_extname count __tsan_read4\nvoid count(void *p);"), "names `__tsan_read4`" },
     { WITH("static void count(void *p) __attribute__((weakref(\"__tsan_read4\")));"), "`weakref(\"__tsan_read4\")`" },
