@@ -74,7 +74,7 @@ static const mt_option flags[] = {
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "from", 0, "FILE", MT_TEXT(options, from),
       "Safetensors file of the first weights, of a model of this size; default: random ones" },
-    { "export", 0, "FILE", MT_TEXT(options, export), "Safetensors file to which the first weights are written" },
+    { "export", 0, "FILE", MT_TEXT(options, first), "Safetensors file to which the first weights are written" },
     { "list-batches", 0, "FILE", MT_TEXT(options, batches), "CSV file to which the windows of each step are written" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "Size of the model: toy, gpt2, gpt2-medium, gpt2-large or gpt2-xl" },
     { "layers", 0, "N", MT_I64(options, config.layers, 1, 1000), "Number of layers; default: that of --size" },
@@ -182,7 +182,7 @@ static mt_status give(const run *r, const mt_batch_source *train)
     MT_TRY(o->from ? mt_given_load(r->model, o->from) : MT_OK);
     if (!mt_team_first(r->team))
         return MT_OK;
-    MT_TRY(o->export ? mt_given_export(r->model, o->export, MT_F32) : MT_OK);
+    MT_TRY(o->first ? mt_given_export(r->model, o->first, MT_F32) : MT_OK);
     return o->batches ? mt_given_batches(o->batches, train, o->steps, o->micro, o->batch) : MT_OK;
 }
 

@@ -12,8 +12,8 @@ MT_C_BEGIN
 /* What a user chose. */
 typedef struct mt_gpt2_options {
     const char *data, *vocabulary, *size;
-    const char *from, *export, *batches; /* train/given.h; NULL: not wanted */
-    mt_gpt2_config config;               /* 0: as the size says */
+    const char *from, *first, *batches; /* train/given.h; NULL: not wanted */
+    mt_gpt2_config config;              /* 0: as the size says */
     int64_t batch, micro, steps, eval_every, eval_batches;
     mt_recompute_choice recompute; /* a run may go on with another: models/recompute.h */
     mt_recipe recipe;
