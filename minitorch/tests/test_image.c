@@ -41,6 +41,52 @@ Test(image, a_flat_jpeg_comes_back_nearly)
     mt_image_free(&read);
 }
 
+/* The pixels of the file are one picture as cameras store it that are held in eight ways; by the table of Exif, row and
+ * column 0 of what is stored are these edges of the picture. Both byte orders; wrong values are passed over. */
+Test(image, a_jpeg_is_turned_as_its_orientation_says)
+{
+    enum { H = 16, W = 32 }; /* whole blocks of 8 x 8, so that a corner is flat */
+    static const char edges[9][2] = { "", "tl", "tr", "br", "bl", "lt", "rt", "rb", "lb" };
+    for (int test = 0; test < 20; test++) {
+        int value = test % 10, valid = value >= 1 && value <= 8 ? value : 1;
+        bool little = test >= 10;
+        uint8_t segment[] = { 0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8,
+                              0,    1,    1, 18, 0,   3,   0,   0,   0, 1, 0,   0,   0, 0,  0, 0, 0, 0 };
+        static const uint8_t numbers[] = { 12, 2, 14, 4, 18, 2, 20, 2, 22, 2, 24, 4, 28, 2 };
+        static uint8_t pixels[H * W * 3], file[1 << 16];
+        mt_image drawn = { pixels, H, W }, read;
+        segment[29] = (uint8_t)value;
+        memcpy(segment + 10, little ? "II" : "MM", 2);
+        for (int i = 0; little && i < (int)sizeof numbers; i += 2)
+            for (int j = 0; j < numbers[i + 1] / 2; j++) {
+                uint8_t *a = segment + numbers[i] + j, *b = segment + numbers[i] + numbers[i + 1] - 1 - j, kept = *a;
+                *a = *b;
+                *b = kept;
+            }
+        memset(pixels, 0, sizeof pixels); /* the corner of row 0 and column 0 is white */
+        for (int y = 0; y < 8; y++)
+            memset(pixels + y * W * 3, 255, 8 * 3);
+        cr_assert_eq(mt_image_write(in_dir("a.jpg"), &drawn), MT_OK);
+        FILE *f = fopen(in_dir("a.jpg"), "rb");
+        size_t n = fread(file, 1, sizeof file, f);
+        fclose(f);
+        f = fopen(in_dir("a.jpg"), "wb");
+        fwrite(file, 1, 2, f);
+        fwrite(segment, 1, sizeof segment, f);
+        fwrite(file + 2, 1, n - 2, f);
+        fclose(f);
+        cr_assert_eq(mt_image_read(&read, in_dir("a.jpg")), MT_OK, "%s", mt_last_error());
+        cr_assert(read.height == (valid >= 5 ? W : H) && read.width == (valid >= 5 ? H : W));
+        bool bottom = memchr(edges[valid], 'b', 2), right = memchr(edges[valid], 'r', 2);
+        int64_t y = bottom ? read.height - 1 : 0, x = right ? read.width - 1 : 0;
+        for (int64_t i = 0; i < read.height; i += read.height - 1)
+            for (int64_t j = 0; j < read.width; j += read.width - 1)
+                cr_assert_eq(read.pixel[(i * read.width + j) * 3] > 128, i == y && j == x,
+                             "orientation %d: row %ld, column %ld", value, (long)i, (long)j);
+        mt_image_free(&read);
+    }
+}
+
 /* Compared with libjpeg's pixels (tests/data/jpeg_422.c); the decoders differ by rounding, by 2 at most. With the
  * weights of stb_image 2.27 the last column but one is off by up to 107. */
 Test(image, colour_at_half_the_width_is_interpolated_to_the_last_column)

@@ -7,6 +7,7 @@
  *   - Of a JPEG with colour at half the width (4:2:2) it mixes the last but one column with swapped weights (version
  *     2.27, line 3440). A function of ours takes the place of that one. */
 #include "data/images/image.h"
+#include "data/images/orientation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,7 @@ static mt_status decode(mt_image *out, reader *r)
     uint8_t *pixel = stbi_load_from_callbacks(&io, r, &width, &height, &channels, 3);
     if (pixel && !r->ended) {
         *out = (mt_image){ pixel, height, width };
+        mt_image_turn(out, mt_image_orientation(r->bytes, r->size));
         return MT_OK;
     }
     stbi_image_free(pixel);

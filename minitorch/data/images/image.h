@@ -12,7 +12,8 @@ MT_C_BEGIN
 
 #define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header with a larger side is refused as corrupt */
 
-/* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped.   Free with mt_image_free.
+/* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped; a JPEG is
+ * turned upright as its Exif orientation says.   Free with mt_image_free.
  * Fails with the path: MT_ERR_IO when it cannot be read, MT_ERR_FORMAT when it is not a PNG or JPEG, is corrupt, or
  * ends early (also a JPEG of which other programs show the upper half). */
 mt_status mt_image_read(mt_image *out, const char *path);
