@@ -58,7 +58,7 @@ extern const mg_lab mg_lab_00, mg_lab_01, mg_lab_02, mg_lab_03, mg_lab_04, mg_la
  * Arguments are added in the order in which the worker's call (grader/worker/calls_NN.c) takes them. Returned memory
  * belongs to the run, has the shape's element count, and has the contents that the worker gets in mg_call. */
 
-/* mg_begin -- start describing a call of this function; forgets an earlier call of the run. */
+/* mg_begin -- start describing a call of this function; discards the call described before, and its hint. */
 void mg_begin(mg_run *run, const char *function);
 
 /* mg_as_called -- the described call as a student's program writes it: "mt_tree_broadcast(comm, data, n=5, f32, root=0)
@@ -118,8 +118,12 @@ bool mg_expect_named(mg_run *run, const char *what, int64_t number);
  * the pattern of wrong elements. */
 bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance);
 
-/* mg_hint -- what the failure to be judged next shows in place of the row's hint: the error was recognised. */
+/* mg_hint -- shown in place of the row's hint if the described call fails, until the next mg_begin: the error was
+ * recognised. */
 void mg_hint(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* mg_hint_calls -- the hint of all calls that are described from now on, in place of the row's: a part of the row. */
+void mg_hint_calls(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
 /* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
 void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);

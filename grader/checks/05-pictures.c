@@ -103,13 +103,14 @@ void mg_05_resize(mg_run *run, const void *one_case)
                             c->kind == 2 ? large[1] : b };
         if (t >= CALLS) {
             memcpy(size, fixed[c->kind - 1][t - CALLS], sizeof size);
-            mg_hint(run,
-                    "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
-                    ": the same formula for every size, in each direction by itself",
-                    size[2], size[3], size[0], size[1]);
+            mg_hint_calls(run,
+                          "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
+                          ": the same formula for every size, in each direction by itself",
+                          size[2], size[3], size[0], size[1]);
         }
         if (t == CALLS + FIXED - 1)
-            mg_hint(run, "a side times a side may be more than an int holds: compute positions with floats or int64_t");
+            mg_hint_calls(
+                run, "a side times a side may be more than an int holds: compute positions with floats or int64_t");
         int64_t n = size[0] * size[1] * 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_resize");
@@ -187,9 +188,7 @@ void mg_05_choose(mg_run *run, const void *one_case)
             return;
         if (extreme)
             mg_hint(run, "a spread of 1 gives factors from 0 to 2: here one is near %d", t > 3 ? 2 : 0);
-        else if (c->spread)
-            mg_hint(run, "%s", c->head.hint);
-        else
+        else if (!c->spread)
             mg_hint(run, "a spread of 0 gives a factor of exactly 1, which switches the change off");
         if (!mg_expect(run, "factor", factor, bound))
             return;
@@ -234,8 +233,7 @@ void mg_05_colours(mg_run *run, const void *one_case)
         if (t == 1 && c->kind == 4) {
             factor[0] = 1.5f, factor[1] = 0.5f;
             mg_hint(run, "brightness 1.5 of a mean of 250: m is above 1, and the map clamps nothing");
-        } else
-            mg_hint(run, "%s", c->head.hint);
+        }
         for (int i = 0; i < 3; i++) {
             want[4 * i + 3] = coloured(&constant_size, factor, average, zero, i);
             bound[4 * i + 3] = ROUNDINGS * EPS * constant_size;
@@ -298,9 +296,9 @@ void mg_05_apply(mg_run *run, const void *one_case)
         if (t >= NEAR_1)
             a.factor[t - NEAR_1] = 1.0005f;
         if (t >= CALLS)
-            mg_hint(run, "%s alone has changed%s, and nothing is mirrored",
-                    (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
-                    t < NEAR_1 ? "" : ", by a factor of 1.0005");
+            mg_hint_calls(run, "%s alone has changed%s, and nothing is mirrored",
+                          (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
+                          t < NEAR_1 ? "" : ", by a factor of 1.0005");
         for (int i = 0; i < 3; i++) {
             a.norm[i] = mt_rng_uniform(mg_rng(run));
             a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));

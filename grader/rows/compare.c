@@ -135,6 +135,14 @@ void mg_hint(mg_run *run, const char *fmt, ...)
     va_end(args);
 }
 
+void mg_hint_calls(mg_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(run->own_hint, sizeof run->own_hint, fmt, args);
+    va_end(args);
+}
+
 void mg_note(mg_run *run, const char *fmt, ...)
 {
     va_list args;

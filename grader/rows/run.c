@@ -44,6 +44,7 @@ void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session
 {
     *run = (mg_run){ .bench = bench, .row = row, .session = session, .credit = 1 };
     run->rng = mt_rng_new(bench->seed, stream_of(row));
+    memcpy(run->own_hint, row->hint, sizeof run->own_hint);
     row->seed = bench->seed;
     row->measured = row->low = row->full = row->toy = row->reference = NAN;
     row->flops = row->bytes = 0;
@@ -186,10 +187,18 @@ int mg_default_threads(void)
     return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (int)mt_min(CPU_COUNT(&cpus), 8);
 }
 
+/* What was recognised in an earlier call says nothing about this one. */
+static void forget_hint(mg_run *run)
+{
+    run->hinted = false;
+    if (!run->judged)
+        memcpy(run->row->hint, run->own_hint, sizeof run->own_hint);
+}
+
 void mg_begin(mg_run *run, const char *function)
 {
     forget_call(run);
-    run->hinted = false;
+    forget_hint(run);
     run->as_called[0] = 0;
     run->threads = mg_default_threads();
     snprintf(run->function, sizeof run->function, "%s", function);

@@ -299,3 +299,32 @@ Test(rows, a_count_that_is_too_low_is_reviewed, .init = open_toy, .fini = close_
     cr_expect(strstr(r.rows[2].hint, "an instructor looks at it"), "%s", r.rows[2].hint);
     mg_results_free(&r);
 }
+
+/* Its first call, of fewer numbers, has a hint of its own. */
+static void hint_the_first(mg_run *run, const void *one_case)
+{
+    const toy_case *c = one_case;
+    for (int64_t n = c->n - 1; n <= c->n; n++) {
+        toy_case one = *c;
+        one.n = n;
+        toy_describe(run, &one, "toy");
+        if (n < c->n)
+            mg_hint(run, "fewer");
+        if (!mg_call(run) || !toy_verify(run, &one))
+            return;
+    }
+}
+
+Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
+{
+    static const toy_case cases[] = { { { 1, "two", "the row's" }, 2 }, { { 1, "three", "the row's" }, 3 } };
+    static const mg_group hinted[] = { MG_GROUP("90.1", "hints", hint_the_first, cases) };
+    static const mg_lab hinting = { "90-toy", hinted, 1 };
+    mg_results r;
+    mg_options options = { .lab = &hinting, .root = t.root, .build = t.build };
+    toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " if (n == 2) out[1] = 0; }");
+    cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(r.rows[0].hint, "the row's", "the second call fails");
+    cr_expect_str_eq(r.rows[1].hint, "fewer", "the first call fails");
+    mg_results_free(&r);
+}
