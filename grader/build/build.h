@@ -66,6 +66,9 @@ bool mg_build_unwritten(const mg_build *b, const mg_labinfo *info, const char *s
  * ("labs/02-backprop/softmax.c:41", from the worker, not trusted): written, and the line not deleted. */
 bool mg_build_code_above(const mg_build *b, const char *where);
 
+/* mg_build_code -- the text of the line `where`, "labs/02-backprop/softmax.c:41"; false: it is not known, or empty. */
+bool mg_build_code(const mg_build *b, const char *where, char *text, size_t size);
+
 /* mg_build_no_return -- whether the compiler's messages say that the function, one with a region of the step, or a
  * helper beside one can end without returning its value; where: "labs/02-backprop/softmax.c:41". */
 bool mg_build_no_return(const mg_build *b, const char *log, const char *step, const char *function, char *where,

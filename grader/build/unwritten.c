@@ -1,6 +1,7 @@
-/* unwritten.c -- what the text of the units says about a step: that it is not written, or returns no value. */
+/* unwritten.c -- what the text of the units says: that a step is not written, or returns no value; one of its lines. */
 #include "build/tools.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,23 @@ static FILE *open_unit(const mg_build *b, const char *where)
         return NULL;
     mg_path(path, "%s/src/%.*s", b->scratch, (int)(colon - where), where);
     return fopen(path, "re");
+}
+
+bool mg_build_code(const mg_build *b, const char *where, char *text, size_t size)
+{
+    char line[1024] = "";
+    FILE *file = open_unit(b, where);
+    long last = file ? atol(strchr(where, ':') + 1) : 0;
+    for (long at = 1; at <= last; at++)
+        if (!fgets(line, sizeof line, file))
+            last = line[0] = 0;
+    if (file)
+        fclose(file);
+    const char *code = line + strspn(line, " \t");
+    snprintf(text, size, "%.*s", (int)strcspn(code, "\r\n"), code);
+    for (char *at = text; *at; at++)
+        *at = isprint((unsigned char)*at) ? *at : '?';
+    return text[0];
 }
 
 bool mg_build_code_above(const mg_build *b, const char *where)

@@ -318,14 +318,19 @@ static void invoke_again(mg_run *run)
     }
 }
 
-/* The verdict of a call that did not come back: for a crash with the line of the unit, if that is known. */
+/* The verdict of a call that did not come back: for a crash with the line of the unit, where it is known. */
 static void judge_outcome(mg_run *run)
 {
     const mg_outcome *o = &run->outcome;
-    char line[128] = "";
-    if (o->verdict == MG_CRASH && o->pc[0])
-        mg_build_line(&run->bench->build, run->bench->worker_path, o->pc, MG_FRAMES, line, sizeof line);
-    mg_judge(run, o->verdict, "%s%s%s", line, line[0] ? ": " : "", o->verdict == MG_TODO ? "" : o->detail);
+    const mg_build *b = &run->bench->build;
+    char line[128] = "", code[128];
+    bool known = o->verdict == MG_CRASH && o->pc[0] &&
+                 mg_build_line(b, run->bench->worker_path, o->pc, MG_FRAMES, line, sizeof line) &&
+                 mg_build_code(b, line, code, sizeof code);
+    const char *what = o->verdict == MG_TODO ? "" : o->detail;
+    int first = (int)strcspn(what, "\n"); /* line; what was printed comes behind it */
+    mg_judge(run, o->verdict, "%s%s%.*s%s%s%s", line, line[0] ? ": " : "", first, what, known ? "\n    | " : "",
+             known ? code : "", what + first);
     mg_keep_printed(run);
 }
 

@@ -89,6 +89,24 @@ mg_verdict mg_describe_death(char *text, size_t size, int status, const char *wo
     return code == MT_EXIT_TODO && !words[0] ? MG_TODO : MG_CRASH;
 }
 
+/* An access near 0 goes through a null pointer, or through one whose bytes are all JUNK (worker/heap.c), which is -1:
+ * with the offset of a member, a multiple of 4, it is 3 modulo 4. Nothing is mapped there. */
+static void describe_address(char *text, size_t size, int64_t address)
+{
+    enum { NEAR = 1 << 16 };
+    bool near = address >= -NEAR && address < NEAR;
+    if (near && (address < 0 || address % 4 == 3))
+        snprintf(text, size,
+                 "touched address %#llx, %lld bytes behind a pointer of bytes 0xff: it was read from memory that is "
+                 "freed, or that was never written",
+                 (unsigned long long)address, (long long)address + 1);
+    else if (near && address > 0)
+        snprintf(text, size, "touched address %#llx, %lld bytes behind 0 (a null pointer)", (unsigned long long)address,
+                 (long long)address);
+    else
+        snprintf(text, size, "touched address %#llx%s", (unsigned long long)address, near ? " (a null pointer)" : "");
+}
+
 void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, const mg_invocation *in)
 {
     int64_t d = fault->distance;
@@ -107,10 +125,10 @@ void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, cons
     } else if (fault->value == MG_SMASHED) {
         snprintf(text, size, "a local array was written past its end: a pointer beside it was overwritten");
     } else if (fault->value == MG_WILD) {
-        snprintf(text, size, "used a pointer that is not an address: not initialised, or overwritten");
+        snprintf(text, size,
+                 "used a pointer that is not an address: never written, overwritten, or read from freed memory");
     } else if (fault->value < 0) {
-        snprintf(text, size, "touched address %#llx%s", (unsigned long long)d,
-                 d >= 0 && d < MG_PAGE ? " (a null pointer)" : "");
+        describe_address(text, size, d);
     } else {
         const mg_argument *a = &in->argument[fault->value];
         int64_t each = mt_dtype_size(a->dtype), element = d >= 0 ? d / each : -((each - 1 - d) / each);

@@ -80,6 +80,25 @@ static const attempt attempts[] = {
       "labs/90-toy/toy.c:18: SIGFPE" },
     { "null pointer", BODY("*(volatile int *)0 = 1;"), MG_CRASH,
       "labs/90-toy/toy.c:18: touched address 0 (a null pointer)" },
+    { "a member of a null pointer",
+      UNIT "typedef struct node { double x[9]; volatile int *p; } node;\n" TOY
+           "{ node *volatile a = NULL; out[0] = (float)*a->p; }",
+      MG_CRASH,
+      "labs/90-toy/toy.c:19: touched address 0x48, 72 bytes behind 0 (a null pointer)\n    | { node *volatile a" },
+    { "a pointer in freed memory",
+      UNIT "typedef struct node { double x[9]; struct node *next; volatile int *p; } node;\n" TOY
+           "{ node *volatile a = calloc(1, sizeof *a), *volatile b = a; free(a); out[0] = (float)*b->next->p; }",
+      MG_CRASH,
+      "labs/90-toy/toy.c:19: touched address 0x4f, 80 bytes behind a pointer of bytes 0xff: it was read from memory "
+      "that is freed" },
+    { "a large block after its free",
+      BODY("enum { N = 4 << 20 }; char *volatile p = malloc(N), *volatile old = p; p[9] = 1; free(p); out[0] = "
+           "old[5000];" DO),
+      MG_CRASH, "\nheap: byte 5000 of a block of 4194304 bytes, which is freed" },
+    { "past the end of a large block",
+      BODY("enum { N = 4 << 20 }; char *volatile p = malloc(N), *volatile q = p; "
+           "for (int64_t i = 0;; i++) if (q[i] == 77) out[0] = 1; free(p);" DO),
+      MG_CRASH, " bytes past the end of a block of 4194304 bytes" },
     { "null pointer deep in a call",
       UNIT "static int deep(int n, volatile int *p) { int i = n ? deep(n - 1, p) : *p; return i + *p; }\n" TOY
            "{ out[0] = deep(1000, NULL); }",

@@ -77,6 +77,14 @@ Test(wire, a_fault_in_words)
         { 0, -5, "touched element -2 of out [2,3], before its start" },
         { 1, 8, "wrote to element 1 of x [5], which is an input" },
         { MG_NO_ARRAY, 0, "touched address 0 (a null pointer)" },
+        { MG_NO_ARRAY, 8, "touched address 0x8, 8 bytes behind 0 (a null pointer)" },
+        { MG_NO_ARRAY, 0xcf,
+          "touched address 0xcf, 208 bytes behind a pointer of bytes 0xff: it was read from memory that is freed, or "
+          "that was never written" },
+        { MG_NO_ARRAY, -1,
+          "touched address 0xffffffffffffffff, 0 bytes behind a pointer of bytes 0xff: it was read from memory that is "
+          "freed, or that was never written" },
+        { MG_NO_ARRAY, 1 << 16, "touched address 0x10000" },
         { MG_STACK, 0, "the stack overflowed (endless recursion, or a huge local array)" },
         { MG_SMALL_STACK, 0,
           "the stack overflowed: this call is counted, with a stack of 2 MiB; larger arrays come from malloc, and "

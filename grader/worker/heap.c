@@ -25,7 +25,16 @@
 #include "core/storage.h"
 #include "worker/heap.h"
 
-enum { MARK = 0x11, MARKS = 8, JUNK = 0xFF, MOST_JUNK = 4096, MOST_LIVING = 1 << 16, NOWHERE = -2 };
+enum {
+    MARK = 0x11,
+    MARKS = 8,
+    JUNK = 0xFF,
+    MOST_JUNK = 4096,
+    MOST_LIVING = 1 << 16,
+    MOST_FREED = 64,
+    LARGE = 1 << 16,
+    NOWHERE = -2
+};
 
 typedef struct tail { /* behind the marks */
     int64_t place;
@@ -38,6 +47,13 @@ static const size_t key = 0x6d696e69746f7263;
 
 static void *living[MOST_LIVING]; /* a block more has the place NOWHERE */
 static int64_t livings, live;     /* blocks; their bytes, as the callers asked for them */
+typedef struct large {
+    char *block;
+    size_t n;
+} large;
+
+static large gone[MOST_FREED]; /* the last ones; the system may have their memory back */
+static int64_t frees;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 void *__real_calloc(size_t count, size_t each);
@@ -145,7 +161,10 @@ static void forget(void *block)
 {
     lock();
     int64_t place = place_of(block);
-    live -= (int64_t)size_in(tail_of(block));
+    size_t n = size_in(tail_of(block));
+    live -= (int64_t)n;
+    if (n >= LARGE)
+        gone[frees++ % MOST_FREED] = (large){ block, n };
     if (place >= 0) {
         living[place] = living[--livings];
         tail_of(living[place])->place = place;
@@ -168,6 +187,24 @@ void mg_heap_check(void)
     for (int64_t place = 0; place < livings; place++)
         check(living[place], place);
     unlock();
+}
+
+void mg_heap_say(const void *address)
+{
+    char words[128];
+    const char *at = address, *last = NULL;
+    int length = 0;
+    for (int i = 0; i < MOST_FREED; i++)
+        if (at >= gone[i].block && (size_t)(at - gone[i].block) < gone[i].n)
+            length = snprintf(words, sizeof words, "heap: byte %zu of a block of %zu bytes, which is freed\n",
+                              (size_t)(at - gone[i].block), gone[i].n);
+    for (int64_t i = 0; i < livings; i++)
+        last = (char *)living[i] <= at && (!last || (char *)living[i] > last) ? living[i] : last;
+    if (length == 0 && last && at - last < (ptrdiff_t)(2 * malloc_usable_size((void *)last)))
+        length = snprintf(words, sizeof words, "heap: %zu bytes past the end of a block of %zu bytes\n",
+                          (size_t)(at - last) - size_in(tail_of((void *)last)), size_in(tail_of((void *)last)));
+    if (length > 0 && write(2, words, (size_t)length) != length)
+        return;
 }
 
 void *__wrap_memalign(size_t alignment, size_t n)

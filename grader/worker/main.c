@@ -177,6 +177,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         address = info->si_addr;
         trace.pc[0] = pc + 1;
         _Unwind_Backtrace(note_frame, NULL);
+        if (kind == MG_NO_ARRAY && mg_heap_say)
+            mg_heap_say(address);
     }
     if ((kind == MG_NO_ARRAY || kind == MG_WILD) && !whole && first == getpid())
         kind = MG_SMASHED;
