@@ -65,6 +65,9 @@ void mg_begin(mg_run *run, const char *function);
  * on 3 ranks". It is shown in place of the worker's arguments. */
 void mg_as_called(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
+/* mg_in_words -- the inputs of the described call in words, "v2 = v0 * v1": shown below the message if it fails. */
+void mg_in_words(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
 /* mg_in -- a read-only input, zero-filled; fill it before mg_call. */
 void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
 

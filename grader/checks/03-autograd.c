@@ -42,10 +42,10 @@ static const mg_case detach_cases[] = {
 static const graph_case count_cases[] = {
     { { 4, "values used several times",
         "derive the counts of y = h + h * h on paper (handout), and compare them with yours" },
-      mg_03_reused, LOOK_GRADS | LOOK_VISITS, 1 },
+      mg_03_reused, LOOK_VISITS | LOOK_ORDER, 1 },
     { { 5, "a chain of diamonds",
         "derive the counts of two diamonds in a row on paper (handout): they do not grow with the number of paths" },
-      mg_03_diamonds, LOOK_VISITS | LOOK_GRADS, 1 },
+      mg_03_diamonds, LOOK_VISITS | LOOK_ORDER, 1 },
     { { 5, "every node after its users",
         "a node is visited when its count reaches 0; so which gradients must the count include?" },
       mg_03_random, LOOK_VISITS | LOOK_ORDER, 1 },

@@ -1,4 +1,5 @@
-/* 03-autograd.h -- the checks of lab 03: the structs of its rows, and the functions that run them (03-run.c). */
+/* 03-autograd.h -- the checks of lab 03: the structs of its rows, and the functions that run them (03-run.c, 03-walk.c,
+ * 03-whole.c). */
 #pragma once
 
 #include "check.h"
@@ -52,6 +53,9 @@ void mg_03_wants(mg_run *run, const void *one_case);
 void mg_03_record(mg_run *run, const void *one_case);
 void mg_03_detach(mg_run *run, const void *one_case);
 void mg_03_buffer(mg_run *run, const void *one_case);
+/* mg_03_buffers_right -- whether mt_grad_of_input is right; false: the run has its verdict. */
+bool mg_03_buffers_right(mg_run *run);
+
 void mg_03_graph(mg_run *run, const void *one_case);
 void mg_03_long_chain(mg_run *run, const void *one_case);
 void mg_03_memory(mg_run *run, const void *one_case);

@@ -40,6 +40,21 @@ const char *mg_graph_text(const mg_graph *g, int i)
     return text;
 }
 
+void mg_graph_words(const mg_graph *g, char *text, size_t size)
+{
+    enum { END = 200 }; /* room for what comes behind the values */
+    size_t used = 0;
+    int i = 0, leaves = 0;
+    for (; i < g->count && used + END < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", mg_graph_text(g, i));
+    used += (size_t)snprintf(text + used, size - used,
+                             "%s; backward from the sum of v%d; gradients wanted:", i < g->count ? ", and so on" : "",
+                             g->count - 1);
+    for (i = 0; i < g->count && used < size; i++)
+        if (g->row[i][0] == MG_LEAF)
+            used += (size_t)snprintf(text + used, size - used, "%s v%d", leaves++ ? "," : "", i);
+}
+
 /* ---- values ----------------------------------------------------------------------------------------- */
 
 /* Row i of A times column j of B, element (i, k) of A at i * ai + k * ak: rounded once per product and per addition. */

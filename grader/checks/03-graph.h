@@ -42,8 +42,11 @@ mg_graph *mg_graph_cut(mt_rng *rng, int64_t S);
 void mg_graph_differentiate(mg_graph *g);
 void mg_graph_free(mg_graph *g);
 
-/* mg_graph_text -- "value 7, a * b"; lent until the next call. */
+/* mg_graph_text -- "v7 = v2 * v5"; lent until the next call. */
 const char *mg_graph_text(const mg_graph *g, int i);
+
+/* mg_graph_words -- the whole graph: "v0 = a leaf, v1 = v0 * v0; backward from the sum of v1; gradients wanted: v0". */
+void mg_graph_words(const mg_graph *g, char *text, size_t size);
 
 /* mg_graph_operands -- how many operands row i has: 0, 1, 2. */
 int mg_graph_operands(const mg_graph *g, int i);

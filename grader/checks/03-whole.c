@@ -3,6 +3,7 @@
 #include "checks/03-autograd.h"
 #include "checks/fill.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* ---- deep and large -------------------------------------------------------------------------------------------- */
@@ -12,6 +13,7 @@ void mg_03_long_chain(mg_run *run, const void *one_case)
     double want[4], same[4];
     (void)one_case;
     mg_begin(run, "backward through a long chain");
+    mg_as_called(run, "mt_backward_from(y, gradient): a chain of 200,000 nodes and 1,024 branches");
     mg_out(run, "grad", MT_F32, MT_SHAPE(2, 2));
     mg_out(run, "gradient after", MT_F32, MT_SHAPE(2, 2));
     mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(2, 2)), 4, (mg_dist)NORMAL(0, 1));
@@ -35,6 +37,7 @@ void mg_03_memory(mg_run *run, const void *one_case)
     int64_t steps = mg_pick(mg_rng(run), 16, 24), elements = mg_pick(mg_rng(run), 20000, 30000), bytes = elements * 4;
     (void)one_case;
     mg_begin(run, "backward through large results");
+    mg_as_called(run, "mt_backward(loss) after %" PRId64 " steps of %" PRId64 " elements", steps, elements);
     mg_out(run, "live", MT_I64, MT_SHAPE(steps));
     mg_out(run, "ends", MT_I64, MT_SHAPE(4));
     mg_out(run, "the loss; a retained result", MT_F32, MT_SHAPE(2));
@@ -89,7 +92,15 @@ static bool misuse_once(mg_run *run, int how, bool refused)
 {
     int64_t S = mg_pick(mg_rng(run), 2, 9), sums = how == MG_IDLE_BRANCH ? 2 : 1;
     double want[9], tolerance[9];
+    static const char *const words[] = {
+        [MG_SAME_LOSS_TWICE] = "mt_backward(loss), twice",
+        [MG_SHARED_PART] = "mt_backward(sum(h)), then mt_backward(sum(h * 3))",
+        [MG_WRITTEN] = "mt_backward(sum(x * x)) after x was written in place",
+        [MG_WRITTEN_UNSAVED] = "mt_backward(sum(x * 3)) after x was written in place",
+        [MG_IDLE_BRANCH] = "mt_backward through a graph of which one branch gets no gradient",
+    };
     mg_begin(run, "backward misused");
+    mg_as_called(run, "%s", words[how]);
     mg_out(run, "facts", MT_I64, MT_SHAPE(5));
     mg_out(run, "grad", MT_F32, MT_SHAPE(S));
     float *x = mg_in(run, "x", MT_F32, MT_SHAPE(S));

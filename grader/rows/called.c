@@ -1,5 +1,5 @@
 /* called.c -- how a row shows its call: the worker's function with its arguments, or what the check says in their
- * place, where the worker's call is not the one that a student writes. */
+ * place, where the worker's call is not the one that a student writes; and the inputs in words. */
 #include "rows/run.h"
 
 #include <stdarg.h>
@@ -10,6 +10,14 @@ void mg_as_called(mg_run *run, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     vsnprintf(run->as_called, sizeof run->as_called, fmt, args);
+    va_end(args);
+}
+
+void mg_in_words(mg_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(run->in_words, sizeof run->in_words, fmt, args);
     va_end(args);
 }
 

@@ -125,8 +125,11 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
     run->row->verdict = verdict;
     snprintf(run->row->function, sizeof run->row->function, "%s", run->function);
     va_start(args, fmt);
-    vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
+    int n = vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
     va_end(args);
+    if (run->in_words[0] && n < (int)sizeof run->row->detail && !mg_verdict_open(verdict) && verdict != MG_TODO &&
+        verdict != MG_PASS)
+        snprintf(run->row->detail + n, sizeof run->row->detail - (size_t)n, "\n%s", run->in_words);
 }
 
 const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function)
@@ -199,7 +202,7 @@ void mg_begin(mg_run *run, const char *function)
 {
     forget_call(run);
     forget_hint(run);
-    run->as_called[0] = 0;
+    run->as_called[0] = run->in_words[0] = 0;
     run->threads = mg_default_threads();
     snprintf(run->function, sizeof run->function, "%s", function);
 }

@@ -1,0 +1,211 @@
+/* 03-walk.c -- how the checks of lab 03 run that walk backward through a graph (steps 03.5 to 03.8): the visits, their
+ * order, the gradients, what is announced. Rows: 03-autograd.c. */
+#include "checks/03-autograd.h"
+#include "checks/fill.h"
+#include "rows/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 6 }; /* of each row, with a new graph each time */
+
+enum { SMALL = -1 };
+
+mg_graph *mg_03_random(mg_run *run, int64_t S)
+{
+    return mg_graph_random(mg_rng(run), S, (int)mg_pick(mg_rng(run), 14, 48));
+}
+
+mg_graph *mg_03_diamonds(mg_run *run, int64_t S)
+{
+    return mg_graph_diamonds(mg_rng(run), mt_min(S, 3), (int)mg_pick(mg_rng(run), 16, 20));
+}
+
+mg_graph *mg_03_reused(mg_run *run, int64_t S)
+{
+    return mg_graph_reused(mg_rng(run), S);
+}
+
+mg_graph *mg_03_cut(mg_run *run, int64_t S)
+{
+    return mg_graph_cut(mg_rng(run), S);
+}
+
+/* The graph of call t. Of random ones the first is small, so that its failure is easy to follow. Where visits are
+ * compared once one of empty matrices, whose nodes are visited too; of values used several times once one with more
+ * uses than 8 bits count. */
+static mg_graph *make_graph(mg_run *run, const graph_case *c, int t)
+{
+    bool empty = t == 1 && c->looks & LOOK_VISITS;
+    if (t == SMALL)
+        return mg_graph_random(mg_rng(run), 2, (int)mg_pick(mg_rng(run), 9, 11));
+    int64_t S = empty ? 0 : mg_pick(mg_rng(run), 1, 6);
+    if (t == 2 && c->make == mg_03_reused)
+        return mg_graph_many(mg_rng(run), mt_min(S, 2), 300);
+    return c->make(run, S);
+}
+
+/* The leaves' gradients after all passes, and their bounds, in the order of the leaves. */
+static void want_grads(const mg_graph *g, int passes, double *want, double *tolerance)
+{
+    int64_t size = g->S * g->S, at = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int64_t n = 0; g->row[i][0] == MG_LEAF && n < size; n++, at++) {
+            mt_approx once = g->grad[i][n];
+            want[at] = passes * once.value;
+            tolerance[at] = passes * once.error + mt_tolerance(passes, fabs(passes * once.value));
+        }
+}
+
+static bool expect_leaves(mg_run *run, const char *name, const mg_graph *g, int passes)
+{
+    size_t n = (size_t)(g->leaves * g->S * g->S);
+    double *want = calloc(2 * n, sizeof *want);
+    MT_CHECK(want, "out of memory");
+    want_grads(g, passes, want, want + n);
+    bool good = mg_expect(run, name, want, want + n);
+    free(want);
+    return good;
+}
+
+static bool expect_visits(mg_run *run, const mg_graph *g, int passes, bool freed)
+{
+    const int64_t *visits = mg_result(run, "visits");
+    bool any = false;
+    for (int i = 0; i < g->count; i++)
+        any |= visits[i];
+    if (!any && !freed)
+        mg_hint(run, "no op's backward ran (03.8): mt_node_backward needs node->grad, which mt_node_consume frees");
+    for (int i = 0; i < g->count; i++) {
+        int64_t want = g->reached[i] && mg_graph_records(g, i) ? passes : 0;
+        if (visits[i] == want)
+            continue;
+        if (any && !freed && visits[i] == 0)
+            mg_hint(run,
+                    "a node is visited when its count has come down to 0 (03.5) and an op has added to its gradient "
+                    "(03.6: mt_grad_of_input keeps the array that it returns in edge->node->grad)");
+        mg_fail(run, "the node of %s was visited %lld times   expected %lld", mg_graph_text(g, i), (long long)visits[i],
+                (long long)want);
+        return false;
+    }
+    return true;
+}
+
+/* Backward visits a value only after all reached values that use it. */
+static bool expect_order(mg_run *run, const mg_graph *g)
+{
+    const int64_t *order = mg_result(run, "order");
+    for (int i = 0; i < g->count; i++)
+        for (int k = 1; g->reached[i] && mg_graph_records(g, i) && k <= mg_graph_operands(g, i); k++) {
+            int64_t used = g->row[i][k];
+            if (!g->wants[used] || !mg_graph_records(g, (int)used) || order[used] > order[i])
+                continue;
+            mg_fail(run, "the node of v%lld was visit %lld, before a node that uses it: %s, visit %lld",
+                    (long long)used, (long long)order[used], mg_graph_text(g, i), (long long)order[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool expect_recorded(mg_run *run, const mg_graph *g)
+{
+    const int64_t *recorded = mg_result(run, "recorded");
+    for (int i = 0; i < g->count; i++) {
+        bool want = g->wants[i] && mg_graph_records(g, i);
+        if (recorded[i] == want)
+            continue;
+        mg_fail(run, "%s %s", mg_graph_text(g, i), want ? "has no node, but needs a gradient" : "has a node");
+        return false;
+    }
+    return true;
+}
+
+/* A leaf is complete when the last of its users has been visited. */
+static int64_t complete_at(const mg_graph *g, const int64_t *order, int leaf)
+{
+    int64_t last = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int k = 1; g->reached[i] && mg_graph_records(g, i) && k <= mg_graph_operands(g, i); k++)
+            if (g->row[i][k] == leaf)
+                last = mt_max(last, order[i]);
+    return last;
+}
+
+static bool expect_news(mg_run *run, const mg_graph *g, int passes)
+{
+    const int64_t *order = mg_result(run, "order"), *told = mg_result(run, "told"), *at = mg_result(run, "told_at");
+    for (int i = 0, leaf = 0; i < g->count; i++) {
+        if (g->row[i][0] != MG_LEAF)
+            continue;
+        int64_t want = g->reached[i] ? passes : 0, when = complete_at(g, order, i);
+        if (told[leaf] != want)
+            mg_fail(run, "leaf v%d was announced %lld times   expected %lld", i, (long long)told[leaf],
+                    (long long)want);
+        else if (want && at[leaf] != when)
+            mg_fail(run, "leaf v%d was announced after %lld visits   expected %lld, the visit of its last user", i,
+                    (long long)at[leaf], (long long)when);
+        if (told[leaf] != want || (want && at[leaf] != when))
+            return false;
+        leaf++;
+    }
+    return expect_leaves(run, "grads when announced", g, passes);
+}
+
+static void describe_graph(mg_run *run, const mg_graph *g, int passes, bool freed)
+{
+    int64_t size = g->S * g->S;
+    mt_shape leaves = MT_SHAPE(g->leaves, g->S, g->S), rows = MT_SHAPE(g->count), each = MT_SHAPE(g->leaves);
+    char words[600];
+    mg_graph_words(g, words, sizeof words);
+    mg_begin(run, "backward through a graph");
+    mg_as_called(run, "mt_backward(loss) through a graph of %d matrices of %" PRId64 " x %" PRId64 "%s", g->count, g->S,
+                 g->S,
+                 passes > 1 ? ", twice"
+                 : freed    ? ", whose inner values were freed"
+                            : "");
+    mg_in_words(run, "the graph: %s", words);
+    mg_out(run, "grads", MT_F32, leaves);
+    mg_out(run, "grads when announced", MT_F32, leaves);
+    mg_out(run, "visits", MT_I64, rows);
+    mg_out(run, "order", MT_I64, rows);
+    mg_out(run, "recorded", MT_I64, rows);
+    mg_out(run, "told", MT_I64, each);
+    mg_out(run, "told_at", MT_I64, each);
+    memcpy(mg_in(run, "graph", MT_I64, MT_SHAPE(g->count, MG_GRAPH_COLUMNS)), g->row,
+           sizeof g->row[0] * (size_t)g->count);
+    memcpy(mg_in(run, "data", MT_F32, MT_SHAPE(g->arrays, g->S, g->S)), g->data,
+           sizeof *g->data * (size_t)(g->arrays * size));
+    mg_i64(run, "S", g->S);
+    mg_i64(run, "passes", passes);
+    mg_i64(run, "inner_values_freed", freed);
+    if (freed)
+        mg_hint(run, "the inner values were freed before backward, as a function does that returns the loss only: what "
+                     "backward needs is in nodes and edges, and node->result is NULL then");
+}
+
+static bool graph_once(mg_run *run, const graph_case *c, const mg_graph *g, bool freed)
+{
+    describe_graph(run, g, c->passes, freed);
+    return mg_call(run) && (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
+           (!(c->looks & LOOK_VISITS) || expect_visits(run, g, c->passes, freed)) &&
+           (!(c->looks & LOOK_ORDER) || expect_order(run, g)) &&
+           (!(c->looks & LOOK_GRADS) || expect_leaves(run, "grads", g, c->passes)) &&
+           (!(c->looks & LOOK_NEWS) || expect_news(run, g, c->passes));
+}
+
+/* Counts are judged with right gradients only: else the error of another step would be said. A graph whose inner values
+ * are freed is right when they are not: its hint is about that. */
+void mg_03_graph(mg_run *run, const void *one_case)
+{
+    const graph_case *c = one_case;
+    bool unwritten = mg_build_unwritten(&run->bench->build, &run->bench->info, "03.5");
+    bool good = !(c->looks & LOOK_ORDER) || unwritten || mg_03_buffers_right(run);
+    mg_hint_calls(run, "%s", c->head.hint);
+    for (int t = c->make == mg_03_random ? SMALL : 0; t < CALLS && good; t++) {
+        mg_graph *g = make_graph(run, c, t);
+        mg_graph_differentiate(g);
+        good = graph_once(run, c, g, false) && (t % 2 != 1 || graph_once(run, c, g, true));
+        mg_graph_free(g);
+    }
+}
