@@ -217,6 +217,8 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
         status = take_lab(bench, &bench->info, o, results);
     if (status == MT_OK)
         status = visit_mine(bench, o, results, take_lab); /* from the same submission, or else from labs/ */
+    if (o->capture)                                       /* make debug links the same once more */
+        mg_path(bench->build.listed, "%s.parts", o->capture);
     if (status == MT_OK)
         status = link_worker(bench, o, results);
     mg_path(bench->launcher_path, "%s/bin/launch", bench->build.scratch);

@@ -21,6 +21,7 @@ typedef struct mg_build {
     bool cuda;                 /* the lab has .cu units: they run in the emulator */
     char broken[MG_UNITS][64]; /* units that do not build: a stub takes their place (stub.c) */
     int brokens;
+    char listed[PATH_MAX]; /* a file for the list of what the worker with the student's units is linked of; "": none */
     mg_work work;
 } mg_build;
 

@@ -198,5 +198,7 @@ mt_status mg_build_worker(mg_build *b, const char *id, unsigned whose, char path
     mg_work link = { fmax(b->work.most - b->work.used, LEAST_WORK), 0 };
     status = mg_run_tool(&box, "linking", whose == MG_REFERENCE ? NULL : &link, log, size);
     b->work.used += link.used;
+    if (status == MT_OK && b->listed[0] && whose == MG_MINE)
+        status = mg_copy_file(b->listed, p.list);
     return status == MT_OK ? mg_is_plain(path) : status;
 }

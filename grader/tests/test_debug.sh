@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
 # test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown. In labs/06-cuda-kernels the emulator names the line. Lab 11 has units of both kinds.
+#
+# And every call of every row of a lab is made again with right units, and none fails: of all labs with ALL=1, otherwise of
+# those that a commit touches and one in five of the others.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 expect() { # name, words in the output, output
@@ -10,13 +13,33 @@ mkdir -p "$dir/build" "$dir/labs"
 ln -s "$root/build/release" "$dir/build/release"
 ln -s "$root/grader" "$root/datasets" "$dir/"
 find minitorch -name '*.h' -print0 -o -name '*.cuh' -print0 | xargs -0 cp --parents -t "$dir"
-cp -r labs/02-backprop labs/06-cuda-kernels labs/11-fusion "$dir/labs/"
-cp solutions/02-backprop/*.c "$dir/labs/02-backprop/"
-cp solutions/06-cuda-kernels/*.cu "$dir/labs/06-cuda-kernels/"
-cp solutions/11-fusion/*.c* "$dir/labs/11-fusion/"
+. .ci/changed.bash
+mapfile -t drawn < <(for lab in labs/*/lab.json; do
+    lab=$(basename "${lab%/*}")
+    if [ -n "${ALL:-}" ] || changed "solutions/$lab"; then echo "$lab"; fi
+done; basename -a labs/*/ | one_in 5)
+for lab in labs/*/lab.json; do
+    lab=$(basename "${lab%/*}")
+    cp -r "labs/$lab" "$dir/labs/" && cp solutions/"$lab"/*.c* "$dir/labs/$lab/"
+done
 cd "$dir" || exit 1
 export OMP_WAIT_POLICY=passive
-debug() { timeout 120 grader/tools/debug.sh build/release "$@" 2>&1; }
+debug() { timeout "${LIMIT:-120}" grader/tools/debug.sh build/release "$@" 2>&1; }
+
+for lab in $(printf '%s\n' "${drawn[@]}" | sort -u); do
+    out=$(LIMIT=600 debug "$lab" "" | tee "$dir/log")
+    if grep -q '^call 1: ' <<<"$out" && ! grep -qE 'debug: |ERROR: ' <<<"$out"; then ok; else bad "$lab: a right unit's calls fail"; fi
+    rm -rf build/debug/"${lab%%-*}"
+done
+# A heap overrun in a region of these steps, whose calls run beside a simulated disk, on ranks, and on a mesh of ranks.
+for planted in 12-checkpoints/async.c:12.7 13-data-parallel/ring.c:13.1 13-data-parallel/ddp.c:13.8 14-model-parallel/tensor_parallel.c:14.3; do
+    unit=labs/${planted%:*} step=${planted#*:}
+    awk -v step="LAB $step BEGIN" 'index($0, step) && !done { region = 1 } { print }
+        region && /\*\// { print "{ volatile int *own = __builtin_malloc(4); own[1] = 1; __builtin_free((void *)own); }"; region = 0; done = 1 }' \
+        "$unit" >"$unit.new" && mv "$unit.new" "$unit"
+    expect "$step: AddressSanitizer names the line" "$unit:$(grep -n 'own = __builtin' "$unit" | cut -d: -f1)" \
+        "$(debug "$(basename "${unit%/*}")" "$step" | sed -n '/outside the sandbox/,$p')"
+done
 
 out=$(debug 02-backprop 02.3 5eed01)
 expect "a right unit: every call is made" "call 1: mt_relu_fwd_cpu" "$out"

@@ -46,7 +46,7 @@ if [ -n "$list" ]; then
 fi
 budget train_gpt2 20600 < <(closure train_gpt2)
 budget train_mnist 14900 < <(closure train_mnist)
-budget "given framework" 34200 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
+budget "given framework" 34500 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
     grep -vE '^minitorch/(emulator|bench|testing|tests)/')
 awk '/LAB [0-9.]+ END/ {inside = 0} inside && !head {lines++; in_lab[lab]++} head && /\*\// {head = 0}
      /LAB [0-9.]+ BEGIN/ {inside = 1; head = !/\*\//; regions++; of_lab[lab]++}

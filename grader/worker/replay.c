@@ -6,6 +6,7 @@
 #include "sandbox/wire.h"
 #include "sandbox/wire_device.h"
 #include "worker/call.h"
+#include "worker/heap.h"
 #include "worker/on_device.h"
 
 #include <omp.h>
@@ -20,10 +21,19 @@ static mg_wire_request request;
 static mg_value values[MG_WIRE_VALUES];
 static void *before[MG_WIRE_VALUES]; /* the contents of inputs */
 
-/* A CUDA launcher: the last array is the emulator's report. Counted calls have one too, and are replayed uncounted. */
+/* A CUDA launcher: the last array is the emulator's report. Counted calls of C functions have a report too, and are
+ * replayed uncounted. */
 static bool on_device(void)
 {
-    return mg_on_device && mg_wire_reported(&request);
+    return mg_on_device && mg_wire_reported(&request) &&
+           (strstr(request.function, "_cuda") || strstr(request.function, "_cublas"));
+}
+
+/* In the place of worker/heap.c, with which AddressSanitizer would not see the ends of blocks. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+int64_t mg_heap_live(void)
+{
+    return __sanitizer_get_current_allocated_bytes ? (int64_t)__sanitizer_get_current_allocated_bytes() : 0;
 }
 
 static bool is_array(uint32_t kind)
