@@ -61,6 +61,11 @@ static const char cuda_runtime[] =
     "cudaDeviceGetAttribute cudaDeviceSynchronize cudaMalloc cudaMallocAsync cudaFree cudaFreeAsync cudaMemcpy "
     "cudaMemcpyAsync cudaMemset cudaMemsetAsync cudaStream* cudaEvent* cudaFunc* cudaOccupancy* ";
 
+/* Functions that access memory which the emulator does not see: a kernel could call them through a pointer. */
+static const char not_in_kernels[] = "memmove mempcpy memccpy memcmp memchr memrchr rawmemchr memmem bcmp bcopy bzero "
+                                     "str* stp* __*_chk __isoc* snprintf "
+                                     "vsnprintf sprintf vsprintf sscanf ato* qsort qsort_r bsearch ";
+
 /* What the translation of device code calls (emulator/runtime.h), and C++. */
 static const char translation[] =
     "cuemu_* __sanitizer_cov_trace_pc _Unwind_Resume __gxx_personality_v0 __cxa_guard_* __cxa_begin_catch "
@@ -141,6 +146,8 @@ bool mg_may_use(const char *id, const char *unit, const char *symbol)
     bool cuda = strcmp(strchr(unit, '.'), ".cu") == 0;
     if (reserved_by(symbol) >= 0)
         return mg_is_reserved_for(id, unit, symbol);
+    if (cuda && listed(not_in_kernels, symbol, length))
+        return false;
     if (in_c_library(symbol, length) || listed(compiler, symbol, length))
         return true;
     if (!cuda)

@@ -214,14 +214,16 @@ static void judge(examiner *e, char *listing)
 
 /* Options for objcopy: what stays visible to others are names of the framework, and those of the reference unit. Weak
  * C++ functions stay too, because the linker keeps one copy of each for all units. Nothing of a unit runs before the
- * first call: the compiler's constructor only says that there is traced code, and the worker does so itself. */
+ * first call: the compiler's constructor only says that there is traced code, and the worker does so itself. Whatever
+ * the name by which a kernel calls them, memcpy and memset are the emulator's, which counts what they access there. */
 static mt_status write_options(const examiner *e, char path[PATH_MAX])
 {
     char member[PATH_MAX], text[8192] = "-R .init_array*\n-G mt_*\n";
     size_t used = strlen(text);
     int n = snprintf(member, sizeof member, "units/%s/%.*s.o: ", e->id, (int)strcspn(e->unit, "."), e->unit);
     if (is_cuda(e))
-        used += (size_t)snprintf(text + used, sizeof text - used, "-G _Z*\n");
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "-G _Z*\n--redefine-sym memcpy=cuemu_memcpy\n--redefine-sym memset=cuemu_memset\n");
     for (const char *line = e->defined; (line = strstr(line, member)) && used < sizeof text - 600; line += n)
         used += (size_t)snprintf(text + used, sizeof text - used, "-G %.*s\n", (int)strcspn(line + n, " "), line + n);
     mg_path(path, "%s/in/%s.%.*s.globals", e->build->scratch, e->id, (int)strcspn(e->unit, "."), e->unit);

@@ -198,6 +198,11 @@ static void judge_name(reader *r, const token *t)
                     (int)t->length, t->at);
             return;
         }
+    if (r->cuda && (begins(t->at, "__builtin_mem") || begins(t->at, "__builtin_str")))
+        mg_find(r->findings, r->line,
+                "names `%.*s`, which .cu units may not use: call the function without `__builtin_`, whose accesses are "
+                "counted",
+                (int)t->length, t->at);
     if (is_one_of(t, inner, MT_COUNT(inner)))
         mg_find(r->findings, r->line, "uses `%.*s`, which units may not use", (int)t->length, t->at);
 }
@@ -228,6 +233,12 @@ static bool is_label(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
     return n > 0 && n == strlen(name) && !mg_is_reserved(name);
+}
+
+/* Whether a section is one of the emulator's (`__device__`): the name alone, since flags can follow it. */
+static bool is_of_emulator(const char *section)
+{
+    return begins(section, "cuemu_") && section[strspn(section, "abcdefghijklmnopqrstuvwxyz_")] == 0;
 }
 
 /* The strings from the current token on, joined; the token behind them is current then. False: too long for a name. */
@@ -285,7 +296,7 @@ static void judge_attribute(reader *r)
             ahead.what = 0;
             next(&ahead);
             next(&ahead);
-            if (!join_strings(&ahead, text, sizeof text) || !(i == 0 ? begins(text, "cuemu_") : is_label(text)))
+            if (!join_strings(&ahead, text, sizeof text) || !(i == 0 ? is_of_emulator(text) : is_label(text)))
                 mg_find(r->findings, r->line, "has the attribute `%s(\"%.60s\")`, which units may not have", naming[i],
                         text);
         }

@@ -3,5 +3,5 @@
 # stopped by a unit has no attribute that switches tracing off
 # earns   0
 # verdict FAIL
-# words   has the attribute `no_sanitize_thread`, which units may not have
+# words   the attribute `no_sanitize_thread`
 sed -i 's/__global__ void/CUEMU_UNTRACED __global__ void/' reduce.cu transpose.cu
