@@ -75,6 +75,10 @@ bool mg_build_code(const mg_build *b, const char *where, char *text, size_t size
 bool mg_build_no_return(const mg_build *b, const char *log, const char *step, const char *function, char *where,
                         size_t size);
 
+/* mg_seen_structures -- whether a counted unit of this lab passes a structure in memory to a call, or stores one that a
+ * call returns, by value: GCC does not report these accesses. `where`: the unit. */
+bool mg_seen_structures(const mg_build *b, const char *id, char *where, size_t size);
+
 /* mg_build_line -- "labs/06-cuda-kernels/softmax.cu:41", the line of a unit that the first of these addresses of the
  * worker comes from that is in a unit. A return address is after its call, so the byte before it is looked up. False:
  * none is. */

@@ -4,9 +4,10 @@
  * that it expands itself; therefore the functions of string.h are calls in a counted unit (worker/moves.c counts them).
  * And it reports none of an intrinsic that takes a pointer. The common ones of these are replaced by loops over their
  * elements, which are reported. What is left after that is found in the compiler's last intermediate form, and the unit
- * is refused. */
+ * is refused; a structure in memory that a call passes by value costs the bars on bytes only (rows/traffic.c). */
 #include "build/tools.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static const struct {
 
 static const char calls[] =
     "memcpy memmove memset mempcpy memccpy memcmp bcopy bzero bcmp strcpy stpcpy strncpy stpncpy "
-    "strcat strncat strdup strndup ";
+    "strcat strncat strdup strndup strlen strnlen strcmp strncmp strcasecmp strncasecmp memchr strchr strrchr strstr "
+    "strspn strcspn strpbrk index rindex snprintf vsnprintf sprintf vsprintf ";
 
 static void each_word(FILE *file, const char *words, const char *before, const char *format, const char *behind)
 {
@@ -91,11 +93,44 @@ static const char *const unseen[] = { "load",  "store",    "gather",   "scatter"
                                       "lddqu", "mem_mask", "addcarry", "sbb_u",   "vbroadcastf128", "tile",
                                       "xsave", "fxsave",   "movdir",   "rdrand",  "rdseed",         "kl_u8" };
 
+/* Whether an operand of a call is a structure in memory: "*p_1(D)", "MEM[(const struct four *)_2]", "p_1(D)->rest". */
+static bool is_in_memory(const char *operand, const char *end)
+{
+    return *operand == '*' || strncmp(operand, "MEM", 3) == 0 ||
+           (*operand != '&' && memmem(operand, (size_t)(end - operand), "->", 2));
+}
+
+/* Whether this line is a call, "  *p_1(D) = make (_2);", that passes or returns such a structure: no assignment moves
+ * it, and so none is reported. */
+static bool passes_structure(char *line)
+{
+    const char *begin = line + strspn(line, " "), *equal = strstr(begin, " = ");
+    for (char *c = strchr(line, '"'); c; c = strchr(c, '"')) /* strings may say anything */
+        for (*c++ = ' '; *c && *c != '"'; c++)
+            *c = ' ';
+    const char *open = strstr(equal ? equal + 3 : begin, " (");
+    if (*begin == '#' || strncmp(begin, "if (", 4) == 0 || !open || strchr("=*+-,<>", open[-1]) || !strstr(open, ");"))
+        return false;
+    if (equal && equal < open && is_in_memory(begin, equal))
+        return true;
+    for (const char *end, *at = open + 2; *at; at = *end ? end + 2 : end) {
+        end = strstr(at, ", ");
+        end = end ? end : at + strlen(at);
+        if (is_in_memory(at, end))
+            return true;
+    }
+    return false;
+}
+
+/* GCC's own forms of functions that move data or look at it, which it may expand, and of loads under a condition. */
+static const char *const expanded[] = { "__builtin_mem",    "__builtin_str",   "__builtin_stp",
+                                        "__builtin_bc",     "__builtin_bz",    "__builtin_index",
+                                        "__builtin_rindex", "__builtin_apply", ".MASK_" };
+
 /* Whether this line of the intermediate form has such a call, which ends up in `name`. */
 static bool is_unseen(const char *line, char name[64])
 {
     const char *at = strstr(line, "__builtin_ia32_"), *space = strstr(line, "<address-space-");
-    const char *copy = strstr(line, "__builtin_mem"), *last = strrchr(line, ',');
     snprintf(name, 64, "%s", space ? "an address space of its own" : "");
     if (at) {
         snprintf(name, 64, "%.*s", (int)mt_min(63, (int64_t)strcspn(at, " (")), at);
@@ -105,10 +140,11 @@ static bool is_unseen(const char *line, char name[64])
         return strstr(name, "_vbroadcasts") && !strstr(name, "_ps") &&
                !strstr(name, "_pd"); /* those are of registers */
     }
-    if (copy && last && last[1] == ' ' && last[2] >= '0' && last[2] <= '9') {
-        snprintf(name, 64, "%.*s", (int)mt_min(63, (int64_t)strcspn(copy, " (")), copy);
-        return true;
-    }
+    for (int i = 0; i < MT_COUNT(expanded) && !space; i++)
+        if ((at = strstr(line, expanded[i]))) {
+            snprintf(name, 64, "%.*s", (int)mt_min(63, (int64_t)strcspn(at, " (")), at);
+            return true;
+        }
     return space;
 }
 
@@ -132,4 +168,26 @@ mt_status mg_seen_check(const char *source, const char *object, char *log, size_
              "defined, use loops, or mt_load_some, mt_store_some and mt_stream of ops/vec.h\n",
              source, function, name);
     return mt_fail(MT_ERR_FORMAT, "%s accesses memory unseen", source);
+}
+
+bool mg_seen_structures(const mg_build *b, const char *id, char *where, size_t size)
+{
+    char folder[PATH_MAX], dump[PATH_MAX], line[4096];
+    bool found = false;
+    mg_path(folder, "%s/obj/counted/%s", b->scratch, id);
+    DIR *units = opendir(folder);
+    for (struct dirent *e; units && !found && (e = readdir(units));) {
+        mg_path(dump, "%s/%s", folder, e->d_name);
+        size_t length = strlen(e->d_name);
+        bool is_dump = length > 7 && strcmp(e->d_name + length - 7, ".o.seen") == 0 && mg_is_plain(dump) == MT_OK;
+        FILE *file = is_dump ? fopen(dump, "re") : NULL;
+        snprintf(where, size, "labs/%s/%.*s.c", id, (int)strcspn(e->d_name, "."), e->d_name);
+        while (file && !found && fgets(line, sizeof line, file))
+            found = passes_structure(line);
+        if (file)
+            fclose(file);
+    }
+    if (units)
+        closedir(units);
+    return found;
 }

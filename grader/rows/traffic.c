@@ -104,9 +104,27 @@ bool mg_ranks_call(mg_run *run, bool searched)
                               "of them");
 }
 
+/* Whether what the call accessed is counted; else the run has its verdict. */
+static bool is_seen(mg_run *run, const mg_traffic_report *r)
+{
+    char line[256] = "";
+    const mg_build *b = &run->bench->build;
+    if (r->unseen)
+        mg_build_line(b, run->bench->counting_path, (uint64_t[]){ (uint64_t)r->unseen }, 1, line, sizeof line);
+    else if (!mg_seen_structures(b, run->bench->info.id, line, sizeof line))
+        return true;
+    mg_hint(run, "where __SANITIZE_THREAD__ is defined use plain loops over numbers");
+    mg_fail(run, "%s%s%s, and the memory that this accesses is not counted", line, line[0] ? " " : "",
+            r->unseen ? "calls a function of the C library that looks at memory, or prints or converts text"
+                      : "passes a structure in memory by value");
+    return false;
+}
+
 void mg_traffic_credit(mg_run *run, const char *bar, double must)
 {
     const mg_traffic_report *r = mg_result(run, report_name);
+    if (!is_seen(run, r))
+        return;
     double times = (double)(r->fetched + r->written) / must;
     if (!(times >= 0.99)) {
         mg_hint(run,

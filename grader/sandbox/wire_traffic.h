@@ -14,4 +14,5 @@ typedef struct mg_traffic_report {
     int64_t fetched, written; /* bytes, in whole lines of 64 */
     int64_t accesses;         /* of lines: loads and stores */
     int64_t raced;            /* an access that was part of a data race, as an address of the worker's code; 0: none */
+    int64_t unseen;           /* where a function was called whose accesses are not counted, as such an address; 0 */
 } mg_traffic_report;

@@ -62,3 +62,34 @@ typedef int order_with(const void *a, const void *b, void *with);
 NOTHING(qsort, (void *at, size_t n, size_t size, order *o), (at, n, size, o), (READS(at, n *size), WRITES(at, n *size)))
 NOTHING(qsort_r, (void *at, size_t n, size_t size, order_with *o, void *with), (at, n, size, o, with),
         (READS(at, n *size), WRITES(at, n *size)))
+
+/* Functions of math.h that return a second result by a pointer. */
+#define SECOND(type, name, other) WRAP(type, name, (type x, other * to), (x, to), WRITES(to, sizeof *to), )
+#define QUOTIENT(type, name)      WRAP(type, name, (type x, type y, int *to), (x, y, to), WRITES(to, sizeof *to), )
+#define BOTH(type, name) \
+    NOTHING(name, (type x, type * s, type * c), (x, s, c), (WRITES(s, sizeof *s), WRITES(c, sizeof *c)))
+SECOND(float, modff, float)
+SECOND(double, modf, double)
+SECOND(float, frexpf, int)
+SECOND(double, frexp, int)
+QUOTIENT(float, remquof)
+QUOTIENT(double, remquo)
+BOTH(float, sincosf)
+BOTH(double, sincos)
+
+/* Functions that look at memory, convert text or print to memory. What they access is not counted; that one was called
+ * is noted, whatever its arguments are. */
+#define UNSEEN(name)                                                                                \
+    __asm__(".text\n.globl __wrap_" #name "\n__wrap_" #name ":\n\tmovq (%rsp), %r11\n\tmovq %r11, " \
+            "mg_unseen(%rip)\n\tjmp __real_" #name "\n");
+#define UNSEEN4(a, b, c, d) UNSEEN(a) UNSEEN(b) UNSEEN(c) UNSEEN(d)
+UNSEEN4(strlen, strnlen, strcmp, strncmp)
+UNSEEN4(strcasecmp, strncasecmp, memchr, memrchr)
+UNSEEN4(rawmemchr, memmem, strchr, strrchr)
+UNSEEN4(strchrnul, strstr, strspn, strcspn)
+UNSEEN4(strpbrk, strsep, strtok, strtok_r)
+UNSEEN4(strtol, strtoll, strtoul, strtoull)
+UNSEEN4(strtof, strtod, strtold, atoi)
+UNSEEN4(atol, atoll, atof, snprintf)
+UNSEEN4(vsnprintf, sprintf, vsprintf, sscanf)
+UNSEEN(__isoc99_sscanf)

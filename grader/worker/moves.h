@@ -7,3 +7,6 @@
 
 /* mg_touch -- `code` is the address of the call. */
 void mg_touch(const void *address, size_t bytes, bool write, uintptr_t code);
+
+/* mg_unseen -- the address behind the last call of a function whose accesses are not counted. */
+extern uintptr_t mg_unseen;

@@ -42,7 +42,8 @@ static int64_t now, fetched, written;
 static bool counting, sharing;              /* one or the other */
 static bool stacks;                         /* count, too */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* the cache, and the counts */
-static _Thread_local char *stack_top;       /* NULL: not that of a counted call */
+uintptr_t mg_unseen;
+static _Thread_local char *stack_top; /* NULL: not that of a counted call */
 
 int __real_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
 int __real_pthread_join(pthread_t it, void **result);
@@ -161,7 +162,6 @@ static void *make_call(void *it)
     mg_small_stack_begin(&here);
     counting = true;
     c->function->call(c->values);
-    counting = false;
     return NULL;
 }
 
@@ -178,6 +178,7 @@ static void count_call(const mg_function *function, const mg_value *values, int 
     make_stack(&attributes);
     MT_CHECK(__real_pthread_create(&thread, &attributes, make_call, &call) == 0, "no thread for the call");
     __real_pthread_join(thread, NULL);
+    counting = false; /* not earlier: destructors of a unit (pthread_key_create) run when the thread ends */
     pthread_attr_destroy(&attributes);
 }
 
@@ -200,7 +201,9 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     sets = (uintptr_t)report->cache / LINE / WAYS;
     stacks = report->cache > MG_L1;
     now = fetched = written = 0;
+    mg_unseen = 0;
     count_call(function, values, (int)request->threads);
+    report->unseen = (int64_t)mg_unseen;
     for (int s = 0; s < MOST_SETS; s++)
         for (int w = 0; w < WAYS; w++)
             written += cache[s][w].dirty ? LINE : 0;
