@@ -8,13 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPS = 7,                  /* not as many as uses */
-    SUMS = 1 + MT_USES + OPS, /* all, by use, by op */
-    PEAK = SUMS + 1 + OPS,    /* then peak_op, and the most of each op */
-    MOST_EVENTS = 400,
-    CALLS = 6,
-};
+enum { MOST_EVENTS = 400, CALLS = 6 };
+
+/* The size of a call: a short one is easier to follow; and more ops than 8 and 16 bits count. */
+typedef struct extent {
+    int64_t ops, first; /* ops: not as many as uses; from `first` on they allocate */
+    int64_t events;
+} extent;
+
+static const extent extents[CALLS] = { { 7, 0, 12 },        { 7, 0, MOST_EVENTS }, { 300, 0, MOST_EVENTS },
+                                       { 70000, 69000, 4 }, { 7, 0, MOST_EVENTS }, { 7, 0, MOST_EVENTS } };
+
+/* One of the first n ops that allocate. */
+static int64_t any_op(mt_rng *rng, const extent *of, int64_t n)
+{
+    return of->first + mt_rng_below(rng, n - of->first);
+}
+
+/* Numbers in a row of sums: all, by use, by op. */
+static int64_t sums_of(int64_t ops)
+{
+    return 1 + MT_USES + ops;
+}
+
+/* ... of a peak: then peak_op, and the most of each op. */
+static int64_t peak_of(int64_t ops)
+{
+    return sums_of(ops) + 1 + ops;
+}
+
+static int64_t *numbers(int64_t n)
+{
+    int64_t *x = calloc((size_t)n, sizeof *x);
+    MT_CHECK(x, "out of memory for %" PRId64 " numbers", n);
+    return x;
+}
 
 typedef struct event {
     int64_t address, bytes, device, use, op;
@@ -24,9 +52,28 @@ typedef struct event {
 
 typedef struct model {
     event live[MOST_EVENTS];
-    int64_t count;
-    int64_t sums[MT_DEVICE_COUNT][SUMS], peak[MT_DEVICE_COUNT][PEAK];
+    int64_t count, ops;
+    const extent *size;
+    int64_t *sums, *peak; /* [devices] rows of sums_of(ops) and peak_of(ops) */
 } model;
+
+static model *model_new(const extent *size)
+{
+    model *m = calloc(1, sizeof *m);
+    MT_CHECK(m, "out of memory");
+    m->size = size;
+    m->ops = size->ops;
+    m->sums = numbers(MT_DEVICE_COUNT * sums_of(m->ops));
+    m->peak = numbers(MT_DEVICE_COUNT * peak_of(m->ops));
+    return m;
+}
+
+static void model_free(model *m)
+{
+    free(m->sums);
+    free(m->peak);
+    free(m);
+}
 
 static void model_add(int64_t *sums, const event *e, int64_t sign)
 {
@@ -35,14 +82,14 @@ static void model_add(int64_t *sums, const event *e, int64_t sign)
     sums[1 + MT_USES + e->op] += sign * e->bytes;
 }
 
-static void model_peak(int64_t *peak, const int64_t *sums, int64_t op)
+static void model_peak(int64_t *peak, const int64_t *sums, int64_t op, int64_t ops)
 {
+    int64_t n = sums_of(ops);
     if (sums[0] > peak[0]) {
-        memcpy(peak, sums, SUMS * sizeof *peak);
-        peak[SUMS] = op;
+        memcpy(peak, sums, (size_t)n * sizeof *peak);
+        peak[n] = op;
     }
-    if (sums[0] > peak[SUMS + 1 + op])
-        peak[SUMS + 1 + op] = sums[0];
+    peak[n + 1 + op] = mt_max(peak[n + 1 + op], sums[0]);
 }
 
 static int64_t model_find(const model *m, int64_t device, int64_t address)
@@ -55,7 +102,7 @@ static int64_t model_find(const model *m, int64_t device, int64_t address)
 
 static void model_note(model *m, const event *e)
 {
-    int64_t at = model_find(m, e->device, e->address), *sums = m->sums[e->device];
+    int64_t at = model_find(m, e->device, e->address), *sums = m->sums + e->device * sums_of(m->ops);
     if (at >= 0) {
         model_add(sums, &m->live[at], -1);
         m->live[at] = m->live[--m->count];
@@ -63,7 +110,7 @@ static void model_note(model *m, const event *e)
     if (e->bytes > 0) {
         model_add(sums, e, 1);
         m->live[m->count++] = *e;
-        model_peak(m->peak[e->device], sums, e->op);
+        model_peak(m->peak + e->device * peak_of(m->ops), sums, e->op, m->ops);
     }
 }
 
@@ -95,7 +142,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
 {
     event e = { .device = mt_rng_below(rng, r->devices),
                 .use = mt_rng_below(rng, MT_USES),
-                .op = mt_rng_below(rng, OPS) };
+                .op = any_op(rng, m->size, m->ops) };
     const event *some = m->count > 0 ? &m->live[mt_rng_below(rng, m->count)] : NULL;
     bool full = m->count >= (r->addresses ? r->addresses / 2 : 30);
     if (one_in(rng, r->unknown)) {
@@ -104,7 +151,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
     } else if (some && (full || mt_rng_below(rng, 5) < 2)) {
         e = (event){ some->address, r->other ? -1 - mt_rng_below(rng, r->most) : -some->bytes, some->device,
                      r->other ? (some->use + 1 + mt_rng_below(rng, 4)) % MT_USES : some->use,
-                     r->other ? (some->op + 1 + mt_rng_below(rng, OPS - 1)) % OPS : some->op };
+                     r->other ? (some->op + 1 + mt_rng_below(rng, m->ops - 1)) % m->ops : some->op };
     } else {
         bool over = some && one_in(rng, r->unseen);
         e.device = over ? some->device : e.device;
@@ -114,7 +161,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
     return e;
 }
 
-static void describe_events(mg_run *run, const event *e, int64_t n)
+static void describe_events(mg_run *run, const event *e, int64_t n, int64_t ops)
 {
     static const char *const names[] = { "addresses", "bytes", "devices", "uses", "ops" };
     for (int field = 0; field < MT_COUNT(names); field++) {
@@ -122,25 +169,25 @@ static void describe_events(mg_run *run, const event *e, int64_t n)
         for (int64_t i = 0; i < n; i++)
             to[i] = ((const int64_t *)&e[i])[field];
     }
-    mg_i64(run, "ops", OPS);
+    mg_i64(run, "ops", ops);
 }
 
 /* ---- judging ---------------------------------------------------------------------------------------------- */
 
 /* What number k of a row of sums or peaks is. */
-static const char *name_of(int64_t k, const char *sums)
+static const char *name_of(int64_t k, const char *sums, int64_t ops)
 {
     static char name[64];
     if (k == 0)
         snprintf(name, sizeof name, "%s.all", sums);
     else if (k < 1 + MT_USES)
         snprintf(name, sizeof name, "%s.use[%s]", sums, mt_use_name[k - 1]);
-    else if (k < SUMS)
+    else if (k < sums_of(ops))
         snprintf(name, sizeof name, "%s.op[%d]", sums, (int)(k - 1 - MT_USES));
-    else if (k == SUMS)
+    else if (k == sums_of(ops))
         snprintf(name, sizeof name, "peak_op");
     else
-        snprintf(name, sizeof name, "op_most[%d]", (int)(k - SUMS - 1));
+        snprintf(name, sizeof name, "op_most[%d]", (int)(k - sums_of(ops) - 1));
     return name;
 }
 
@@ -156,33 +203,46 @@ static const char *text_of(const event *e)
     return text;
 }
 
-static bool check_live(mg_run *run, const recipe *r)
+/* Random events, and what they make of the model; want: when not NULL, all sums after each. */
+static void play(mg_run *run, model *m, const recipe *r, event *events, int64_t *want)
 {
-    static event events[MOST_EVENTS];
-    static int64_t want[MOST_EVENTS][MT_DEVICE_COUNT][SUMS];
-    model *m = calloc(1, sizeof *m);
-    MT_CHECK(m, "out of memory");
-    for (int64_t n = 0; n < r->events; n++) {
-        events[n] = next_event(m, r, mg_rng(run), n);
-        model_note(m, &events[n]);
-        memcpy(want[n], m->sums, sizeof want[n]);
+    int64_t n = MT_DEVICE_COUNT * sums_of(m->ops);
+    for (int64_t i = 0; i < r->events; i++) {
+        events[i] = next_event(m, r, mg_rng(run), i);
+        model_note(m, &events[i]);
+        if (want)
+            memcpy(want + i * n, m->sums, (size_t)n * sizeof *want);
     }
-    free(m);
-    mg_begin(run, "mt_account_live");
-    mg_out(run, "live", MT_I64, MT_SHAPE(r->events, MT_DEVICE_COUNT * SUMS));
-    describe_events(run, events, r->events);
-    if (!mg_call(run))
-        return false;
+}
+
+static bool judge_live(mg_run *run, const event *events, int64_t count, int64_t ops, const int64_t *want)
+{
     const int64_t *got = mg_result(run, "live");
-    for (int64_t n = 0; n < r->events; n++)
+    for (int64_t n = 0; n < count; n++)
         for (int d = 0; d < MT_DEVICE_COUNT; d++)
-            for (int64_t k = 0; k < SUMS; k++, got++)
-                if (*got != want[n][d][k]) {
+            for (int64_t k = 0; k < sums_of(ops); k++, got++, want++)
+                if (*got != *want) {
                     mg_fail(run, "event %" PRId64 ", %s: %s of %s is %" PRId64 ", expected %" PRId64, n,
-                            text_of(&events[n]), name_of(k, "live"), mt_device_name((mt_device)d), *got, want[n][d][k]);
+                            text_of(&events[n]), name_of(k, "live", ops), mt_device_name((mt_device)d), *got, *want);
                     return false;
                 }
     return true;
+}
+
+static bool check_live(mg_run *run, const recipe *r, const extent *size)
+{
+    static event events[MOST_EVENTS];
+    int64_t ops = size->ops;
+    model *m = model_new(size);
+    int64_t *want = numbers(r->events * MT_DEVICE_COUNT * sums_of(ops));
+    play(run, m, r, events, want);
+    model_free(m);
+    mg_begin(run, "mt_account_live");
+    mg_out(run, "live", MT_I64, MT_SHAPE(r->events, MT_DEVICE_COUNT * sums_of(ops)));
+    describe_events(run, events, r->events, ops);
+    bool good = mg_call(run) && judge_live(run, events, r->events, ops, want);
+    free(want);
+    return good;
 }
 
 void mg_10_live(mg_run *run, const void *one_case)
@@ -199,33 +259,30 @@ void mg_10_live(mg_run *run, const void *one_case)
     bool good = true;
     for (int i = 0; i < CALLS && good; i++) {
         recipe r = recipes[((const live_case *)one_case)->about];
-        r.events = i == 0 ? 12 : MOST_EVENTS; /* a short one is easier to follow */
-        good = check_live(run, &r);
+        r.events = extents[i].events;
+        good = check_live(run, &r, &extents[i]);
     }
 }
 
 /* ---- peaks ------------------------------------------------------------------------------------------------ */
 
-static bool same_peak(mg_run *run, const int64_t *got, const int64_t *want, const char *when)
+static bool same_peak(mg_run *run, const int64_t *got, const int64_t *want, int64_t ops, const char *when)
 {
-    for (int64_t k = 0; k < PEAK; k++)
+    for (int64_t k = 0; k < peak_of(ops); k++)
         if (got[k] != want[k]) {
-            mg_fail(run, "%s: %s is %" PRId64 ", expected %" PRId64, when, name_of(k, "peak"), got[k], want[k]);
+            mg_fail(run, "%s: %s is %" PRId64 ", expected %" PRId64, when, name_of(k, "peak", ops), got[k], want[k]);
             return false;
         }
     return true;
 }
 
 /* Sums whose total is `all`, split at random over uses and ops. */
-static void split(mt_rng *rng, int64_t *sums, int64_t all)
+static void split(mt_rng *rng, int64_t *sums, int64_t all, int64_t ops)
 {
-    const event piece = { .bytes = 1 };
-    memset(sums, 0, SUMS * sizeof *sums);
     for (int64_t left = all; left > 0;) {
-        event e = piece;
-        e.bytes = 1 + mt_rng_below(rng, mt_min(left, all / 4 + 1));
-        e.use = mt_rng_below(rng, MT_USES);
-        e.op = mt_rng_below(rng, OPS);
+        const event e = { .bytes = 1 + mt_rng_below(rng, mt_min(left, all / 4 + 1)),
+                          .use = mt_rng_below(rng, MT_USES),
+                          .op = mt_rng_below(rng, ops) };
         model_add(sums, &e, 1);
         left -= e.bytes;
     }
@@ -244,53 +301,53 @@ static int64_t height(peak_about about, mt_rng *rng, int64_t n, int64_t N)
     }
 }
 
-static bool check_peak(mg_run *run, peak_about about, int64_t N)
+static bool check_peak(mg_run *run, peak_about about, const extent *size)
 {
+    int64_t ops = size->ops, N = mt_min(size->events, 60); /* a peak has many numbers */
     mt_rng *rng = mg_rng(run);
-    int64_t want[PEAK] = { 0 };
     char when[128];
     mg_begin(run, "mt_account_peak");
-    mg_out(run, "peak", MT_I64, MT_SHAPE(N, PEAK));
-    int64_t *live = mg_in(run, "live", MT_I64, MT_SHAPE(N, SUMS)), *op = mg_in(run, "op", MT_I64, MT_SHAPE(N));
-    mg_i64(run, "ops", OPS);
+    mg_out(run, "peak", MT_I64, MT_SHAPE(N, peak_of(ops)));
+    int64_t *live = mg_in(run, "live", MT_I64, MT_SHAPE(N, sums_of(ops))), *op = mg_in(run, "op", MT_I64, MT_SHAPE(N));
+    mg_i64(run, "ops", ops);
     for (int64_t n = 0; n < N; n++) {
-        split(rng, live + n * SUMS, height(about, rng, n, N));
-        op[n] = mt_rng_below(rng, OPS - 1); /* the last one allocates nothing */
+        split(rng, live + n * sums_of(ops), height(about, rng, n, N), ops);
+        op[n] = any_op(rng, size, ops - 1); /* the last one allocates nothing */
     }
     if (!mg_call(run))
         return false;
     const int64_t *got = mg_result(run, "peak");
+    int64_t *want = numbers(peak_of(ops));
     bool good = true;
     for (int64_t n = 0; n < N && good; n++) {
-        model_peak(want, live + n * SUMS, op[n]);
+        const int64_t *sums = live + n * sums_of(ops);
+        model_peak(want, sums, op[n], ops);
         snprintf(when, sizeof when, "allocation %" PRId64 ", by op %d, after which %" PRId64 " bytes are live", n,
-                 (int)op[n], live[n * SUMS]);
-        good = same_peak(run, got + n * PEAK, want, when);
+                 (int)op[n], sums[0]);
+        good = same_peak(run, got + n * peak_of(ops), want, ops, when);
     }
+    free(want);
     return good;
 }
 
-static bool check_note(mg_run *run)
+static bool check_note(mg_run *run, const extent *size)
 {
     static event events[MOST_EVENTS];
-    const recipe r = { MOST_EVENTS,  .addresses = 20, .unknown = 9, .unseen = 9,
+    const recipe r = { size->events, .addresses = 20, .unknown = 9, .unseen = 9,
                        .devices = 2, .least = 1,      .most = 9,    .other = true };
-    model *m = calloc(1, sizeof *m);
-    MT_CHECK(m, "out of memory");
-    for (int64_t n = 0; n < r.events; n++) {
-        events[n] = next_event(m, &r, mg_rng(run), n);
-        model_note(m, &events[n]);
-    }
+    model *m = model_new(size);
+    play(run, m, &r, events, NULL);
     mg_begin(run, "mt_account_note");
-    mg_out(run, "peak", MT_I64, MT_SHAPE(MT_DEVICE_COUNT, PEAK));
-    describe_events(run, events, r.events);
+    mg_out(run, "peak", MT_I64, MT_SHAPE(MT_DEVICE_COUNT, peak_of(m->ops)));
+    describe_events(run, events, r.events, m->ops);
     bool good = mg_call(run);
     for (int d = 0; d < MT_DEVICE_COUNT && good; d++) {
         char when[64];
-        snprintf(when, sizeof when, "after %d events, of %s", MOST_EVENTS, mt_device_name((mt_device)d));
-        good = same_peak(run, (const int64_t *)mg_result(run, "peak") + d * PEAK, m->peak[d], when);
+        snprintf(when, sizeof when, "after %d events, of %s", (int)r.events, mt_device_name((mt_device)d));
+        int64_t at = d * peak_of(m->ops);
+        good = same_peak(run, (const int64_t *)mg_result(run, "peak") + at, m->peak + at, m->ops, when);
     }
-    free(m);
+    model_free(m);
     return good;
 }
 
@@ -299,5 +356,5 @@ void mg_10_peak(mg_run *run, const void *one_case)
     peak_about about = ((const peak_case *)one_case)->about;
     bool good = true;
     for (int i = 0; i < CALLS && good; i++)
-        good = about == PEAK_STEP ? check_note(run) : check_peak(run, about, i == 0 ? 6 : 60);
+        good = about == PEAK_STEP ? check_note(run, &extents[i]) : check_peak(run, about, &extents[i]);
 }

@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 96, BUDGETS = 64, MESSAGE = 200, FEW = 7 /* blocks whose choices are all tried */ };
+enum {
+    FEW = 7,       /* blocks whose choices are all tried */
+    LAYERS = 96,   /* as GPT-3's */
+    BLOCKS = 2048, /* more than a fixed table of a unit may have */
+    BUDGETS = 64,
+    MESSAGE = 200
+};
 
 typedef struct problem {
     int64_t blocks, budgets;
@@ -331,6 +337,16 @@ static problem equal_kept(void)
     return p;
 }
 
+/* Thousands of blocks, with so little room that there are few states behind each. */
+static problem thousands(mt_rng *rng)
+{
+    problem p = random_blocks(rng, mg_pick(rng, 2000, BLOCKS), 3, 1);
+    p.budgets = 2;
+    p.budget[0] = least_of(&p) + mg_pick(rng, 0, 9);
+    p.budget[1] = p.budget[0] + 40;
+    return p;
+}
+
 static problem problem_of(mt_rng *rng, choose_about about, int i)
 {
     problem p;
@@ -346,12 +362,14 @@ static problem problem_of(mt_rng *rng, choose_about about, int i)
         p = equal_blocks(rng, mg_pick(rng, 2, FEW));
         break;
     case CHOOSE_MANY:
+        if (i == 7)
+            return thousands(rng);
         p = i == 4   ? equal_kept()
             : i == 5 ? binary_blocks()
-                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : BLOCKS, 40, 3);
+                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : LAYERS, 40, 3);
         break;
     case CHOOSE_EQUAL:
-        p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : BLOCKS);
+        p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : LAYERS);
         break;
     case CHOOSE_LARGE:
         return large_numbers(rng, i);

@@ -9,13 +9,13 @@
 #define GIB4   ((int64_t)4 << 30)
 #define PLENTY ((int64_t)1 << 50)
 
-enum { HELD = 64 };
+enum { HELD = 64 /* live blocks of most scripts */, MOST = 1024 };
 
 /* A script that is being written, and its live blocks: the events that allocated them. */
 typedef struct writer {
     pool_script s;
     mt_rng *rng;
-    int64_t held[HELD];
+    int64_t held[MOST];
     int count;
 } writer;
 
@@ -175,11 +175,24 @@ static void any_events(writer *w, int n)
             alloc(w, any_size(w->rng));
 }
 
+/* Hundreds of free blocks in one list: every second block is freed, so that most have no free neighbour. */
+static void many(writer *w, int64_t least)
+{
+    int n = (int)mg_pick(w->rng, 500, 640);
+    release_any(w, 0);
+    alloc_some(w, n, least, 2 * least - 512);
+    for (int i = 0; i < n / 2; i++)
+        release(w, i);
+    alloc_some(w, n / 2, least, 2 * least - 512);
+}
+
 static void any(writer *w)
 {
     any_events(w, 600);
     release_any(w, 0);
     any_events(w, 200);
+    many(w, 64 * KIB);
+    many(w, 4 * MIB);
 }
 
 /* ---- 10.9 trims -------------------------------------------------------------------------------------------- */
@@ -192,6 +205,9 @@ static void trim_all(writer *w)
         release_any(w, 0);
         trim(w);
     }
+    many(w, 4 * MIB); /* hundreds of segments */
+    release_any(w, 0);
+    trim(w);
 }
 
 static void trim_used(writer *w)
