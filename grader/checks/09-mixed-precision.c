@@ -1,5 +1,5 @@
 /* 09-mixed-precision.c -- the rows of lab 09. How they run: 09-conversions.c, 09-products.c, 09-autocast.c,
- * 09-keep.c, 09-scaler.c, 09-master.c. */
+ * 09-keep.c, 09-scaler.c, 09-unscale.c, 09-master.c. */
 #include "checks/09-mixed-precision.h"
 #include "checks/09-training.h"
 

@@ -36,7 +36,7 @@ void mg_09_policy(mg_run *run, const void *one_case);  /* a policy_case */
 void mg_09_network(mg_run *run, const void *one_case); /* a network_case */
 void mg_09_copies(mg_run *run, const void *one_case);  /* a copies_case */
 
-/* ---- scaler and unscaling: 09-scaler.c ------------------------------------------------------------ */
+/* ---- scaler and unscaling: 09-scaler.c, 09-unscale.c ------------------------------------------------------------ */
 
 typedef enum scaler_about {
     SCALER_GOOD,     /* finite steps only */

@@ -5,6 +5,7 @@
 #include "optim/schedule.h"
 #include "optim/updates.h"
 #include "worker/aborts.h"
+#include "worker/gradients.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,27 +85,10 @@ static void schedule_at_aborts(const mg_value *v)
 
 /* ---- norm and clipping ------------------------------------------------------------------------ */
 
-enum { FEW = 8 };
-
-/* Arrays of these sizes, in v[1], v[2], ...; more than FEW lie one after the other in v[1]. The list ends where its
- * memory does. */
-static mt_grad_array *gather(const mg_value *v, int64_t *count)
-{
-    mt_grad_array *arrays = malloc((size_t)v[0].count * sizeof *arrays);
-    float *next = v[1].f32;
-    *count = v[0].count;
-    MT_CHECK(arrays, "out of memory");
-    for (int64_t a = 0; a < *count; a++) {
-        arrays[a] = (mt_grad_array){ *count > FEW ? next : v[1 + a].f32, v[0].i64s[a] };
-        next += v[0].i64s[a];
-    }
-    return arrays;
-}
-
 static void grad_norm(const mg_value *v) /* norm [1]; sizes [count]; arrays */
 {
     int64_t count;
-    mt_grad_array *arrays = gather(v + 1, &count);
+    mt_grad_array *arrays = mg_gradients(v + 1, &count);
     v[0].i64s[0] = as_bits(mt_grad_norm_cpu(arrays, count));
     free(arrays);
 }
@@ -112,7 +96,7 @@ static void grad_norm(const mg_value *v) /* norm [1]; sizes [count]; arrays */
 static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], sizes [count]; arrays */
 {
     int64_t count;
-    mt_grad_array *arrays = gather(v + 2, &count);
+    mt_grad_array *arrays = mg_gradients(v + 2, &count);
     v[0].i64s[0] = as_bits(mt_clip_grad_norm_cpu(arrays, count, as_double(v[1].i64s[0])));
     free(arrays);
 }

@@ -4,6 +4,7 @@
 #include "optim/scaler.h"
 #include "worker/aborts.h"
 #include "worker/calls_09.h"
+#include "worker/gradients.h"
 
 #include <string.h>
 
@@ -26,17 +27,15 @@ void mg_call_scaler(const mg_value *v)
     }
 }
 
-void mg_call_unscale(const mg_value *v) /* norm [1]; scale, max_norm [2]; count of arrays; arrays */
+void mg_call_unscale(const mg_value *v) /* norm [1]; scale, max_norm [2]; sizes [count]; arrays */
 {
-    enum { ARRAYS = 16 };
-    mt_grad_array arrays[ARRAYS];
+    int64_t count;
     double number[2];
-    MT_CHECK(v[2].i64 <= ARRAYS, "more than %d arrays", ARRAYS);
+    mt_grad_array *arrays = mg_gradients(v + 2, &count);
     memcpy(number, v[1].ptr, sizeof number);
-    for (int64_t a = 0; a < v[2].i64; a++)
-        arrays[a] = (mt_grad_array){ v[3 + a].f32, v[3 + a].count };
-    double norm = mt_unscale_grads_cpu(arrays, v[2].i64, number[0], number[1]);
+    double norm = mt_unscale_grads_cpu(arrays, count, number[0], number[1]);
     memcpy(v[0].ptr, &norm, sizeof norm);
+    free(arrays);
 }
 
 void mg_call_unscale_aborts(const mg_value *v) /* aborted [1]; the rest as for mg_call_unscale */

@@ -13,6 +13,7 @@ MT_C_BEGIN
 /* mt_adamw_master_update_cpu -- mt_adamw_update_cpu, and copy[i] = param[i] in dtype, f16 or bf16, rounded as
  * mt_convert_cpu does.
  *   copy [rows,cols] of 16 bits, overwritten
+ * Several threads may call it at once, for different parameters.
  * Moves 30 B per element: reads p g m v, writes p m v and the copy.   Aborts: t < 1; another dtype.
  * Unit: solutions/09-mixed-precision/master.c   Lab 09.8 */
 void mt_adamw_master_update_cpu(const mt_update *u, void *copy, mt_dtype dtype);

@@ -45,6 +45,8 @@ bool mt_scaler_update(mt_scaler *scaler, bool finite);
  * in one pass. Returns the norm after dividing and before clipping. A norm that is not finite leaves every array as it
  * is. scale: 2^-MT_SCALER_LIMIT to 2^MT_SCALER_LIMIT, a power of two; max_norm >= 0, INFINITY: no limit.
  * Gradients whose norm after dividing is at most max_norm are divided exactly (but for underflow).
+ * Where f32 does not hold the norm, with the scale or without it, arrays that are clipped may become 0.
+ * Several threads may call it at once, for different arrays.
  * Moves 4 B per element for the norm, and 8 B more where the factor is not 1.
  * Aborts: a scale that is not positive and finite; max_norm negative or NaN.
  * Unit: solutions/09-mixed-precision/scaler.c   Lab 09.7 */
