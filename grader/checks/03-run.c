@@ -82,6 +82,9 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
         mg_fail(run, wanted ? "out->node is not the node that was returned" : "out->node is not NULL");
     else if (!whole)
         mg_fail(run, "the node has %lld edges   expected %lld, one per input", (long long)made[2], (long long)n);
+    else if (!made[3])
+        mg_fail(run, "after as many mt_no_grad_end as mt_no_grad_begin nothing is recorded");
+    whole = whole && made[3];
     /* Where edges lead: first those of nodes that no backward has consumed, whose error is the general one. */
     for (int64_t k = 0; wanted && whole && k < 3 * n; k++) {
         int64_t i = k % n;
@@ -112,11 +115,11 @@ void mg_03_record(mg_run *run, const void *one_case)
         bool last_asks = t == 0 && c->some == KIND(MG_PLAIN) && c->always; /* it alone, of many */
         int64_t n = t == CALLS - 1 ? mg_pick(mg_rng(run), 100, 110) : last_asks ? 40 : mg_pick(mg_rng(run), 2, 7);
         mg_begin(run, "mt_record");
-        mg_out(run, "made", MT_I64, MT_SHAPE(3));
+        mg_out(run, "made", MT_I64, MT_SHAPE(4));
         mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
         mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
         int64_t *kind = kinds(run, c, n);
-        mg_i64(run, "no_grad_depth", c->quiet);
+        mg_i64(run, "no_grad_depth", c->quiet && t == 1 ? 1 << 16 : c->quiet); /* deeper than 16 bits count */
         mg_i64(run, "last_is_first", c->twice);
         kind[n - 1] = c->twice ? kind[0] = t % 2 ? MG_ASKS : MG_RESULT : kind[n - 1];
         for (int64_t i = 0; last_asks && i < n; i++)

@@ -268,9 +268,9 @@ static mt_shape shape_of_input(int64_t i)
                         : MT_SHAPE(1, 2, 1, 3, 1, 1, i + 1, 1);
 }
 
-/* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
- * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet,
- * the last input is the first; every second input is in 16 bits */
+/* made [4] = a node was returned, out holds it, its edges, recording is on again; edge [n,4] = points to the input's
+ * node, to the input as a leaf, references gained by them, the shape is the input's; left [1] = bytes that are never
+ * freed; kind [n], quiet, the last input is the first; every second input is in 16 bits */
 static void record(const mg_value *v)
 {
     int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
@@ -288,14 +288,14 @@ static void record(const mg_value *v)
     for (int64_t i = 0; i < 2; i++) /* in another thread, for which alone it counts */
         if (i == 1)
             mt_no_grad_begin();
-    for (int64_t i = 0; i < v[4].i64; i++)
-        mt_no_grad_begin();
+    for (int64_t i = 0; i < v[4].i64; i++) /* an inner end changes nothing */
+        mt_no_grad_begin(), mt_no_grad_begin(), mt_no_grad_end();
     mt_node *node = mt_record(&mg_03_test_op, out, in, (int)n);
     for (int64_t i = 0; i < v[4].i64; i++)
         mt_no_grad_end();
-    v[0].i64s[0] = node != NULL;
-    v[0].i64s[1] = out->node && out->node == node;
-    v[0].i64s[2] = node ? node->edge_count : 0;
+    const int64_t made[] = { node != NULL, out->node && out->node == node, node ? node->edge_count : 0,
+                             mt_recording() };
+    memcpy(v[0].ptr, made, sizeof made);
     for (int64_t i = 0; node && i < n; i++) {
         int64_t *seen = v[1].i64s + i * 4;
         seen[0] = node->edges[i].node && node->edges[i].node == in[i]->node;
