@@ -6,7 +6,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 
-/* ---- the tokenizer: 08-tokenizer.c; words, decoding: 08-words.c --------------------------------- */
+/* ---- the tokenizer: 08-tokenizer.c; byte characters, words, decoding: 08-words.c ---------------- */
 
 /* What texts are made of. */
 enum {

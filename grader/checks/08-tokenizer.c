@@ -253,22 +253,7 @@ void mg_08_pieces(mg_run *run, const void *one_case)
         long_piece(run);
 }
 
-/* ---- bytes and merges ------------------------------------------------------------------------------ */
-
-void mg_08_bytes(mg_run *run, const void *one_case)
-{
-    double want[256];
-    int64_t hidden = 0;
-    (void)one_case;
-    for (int b = 0; b < 256; b++) {
-        bool visible = b > 32 && b != 127 && b != 173 && (b < 127 || b > 160);
-        want[b] = (double)(visible ? b : 256 + hidden++);
-    }
-    mg_begin(run, "mt_byte_char");
-    mg_out(run, "code", MT_I64, MT_SHAPE(256));
-    if (mg_call(run))
-        mg_expect(run, "code", want, NULL);
-}
+/* ---- merges --------------------------------------------------------------------------------------- */
 
 typedef struct rules {
     int64_t count;
@@ -330,19 +315,24 @@ static void rules_in(mg_run *run, const rules *r)
     memcpy(pair, r->pair, (size_t)r->count * sizeof r->pair[0]);
 }
 
-/* "ab" by the last of so many rules that its symbol has more than 16 bits; the others make strings of other bytes. And
- * bytes 0 and 5 by rule 5. */
+/* Pairs of symbols beyond 15 and 16 bits: the last of so many rules make "dabcdabc" and bytes 225, 64, c; the others
+ * make strings of other bytes, rule 40,000 bytes 225 and 64, rule 5 bytes 0 and 5. */
 static bool merge_far(mg_run *run)
 {
-    enum { OTHERS = 66000, PAIRS = 187 * 256 };
-    double want[] = { MT_BYTES + OTHERS, MT_BYTES + 5, -1, -1 }, left = 2;
+    enum { OTHERS = 66000, PAIRS = 187 * 256, FAR = MT_BYTES + OTHERS, MID = MT_BYTES + 40000 };
+    static const int32_t text[] = { 'd', 'a', 'b', 'c', 'd', 'a', 'b', 'c', 225, 64, 'c', 0, 5 };
+    static const int32_t last[][2] = {
+        { 'a', 'b' }, { FAR, 'c' }, { 'd', FAR + 1 }, { FAR + 2, FAR + 2 }, { MID, 'c' }
+    };
+    double want[] = { FAR + 3, FAR + 4, MT_BYTES + 5, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }, left = 3;
     mg_begin(run, "mt_bpe_merge");
-    memcpy(mg_inout(run, "symbol", MT_I32, MT_SHAPE(4)), (int32_t[]){ 'a', 'b', 0, 5 }, 16);
+    memcpy(mg_inout(run, "symbol", MT_I32, MT_SHAPE(MT_COUNT(text))), text, sizeof text);
     mg_out(run, "count", MT_I64, MT_SHAPE(1));
-    int32_t *pair = mg_in(run, "rules", MT_I32, MT_SHAPE(OTHERS + 1, 2));
+    int32_t *pair = mg_in(run, "rules", MT_I32, MT_SHAPE(OTHERS + MT_COUNT(last), 2));
     for (int32_t i = 0, j = 0; i < OTHERS; j = ++i % PAIRS, pair += 2)
         pair[0] = i < PAIRS ? j / 256 + (j / 256 < 32 ? 0 : 69) : MT_BYTES + j / 256, pair[1] = j % 256;
-    memcpy(pair, (int32_t[]){ 'a', 'b' }, 8);
+    memcpy(pair, last, sizeof last);
+    mg_hint(run, "symbols are i32: among these are some of more than 16 bits");
     return mg_call(run) && mg_expect(run, "count", &left, NULL) && mg_expect(run, "symbol", want, NULL);
 }
 

@@ -1,5 +1,5 @@
-/* 08-words.c -- how the checks of the table of words and of decoding run. The table is filled by the slots that come
- * back, and each slot must be one that the contract allows. Rows: 08-gpt2.c. */
+/* 08-words.c -- how the checks of byte characters, of the table of words and of decoding run. The table is filled by
+ * the slots that come back, and each slot must be one that the contract allows. Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
 #include "rows/traffic.h"
 #include "checks/oracle.h"
@@ -9,6 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void mg_08_bytes(mg_run *run, const void *one_case)
+{
+    double want[256];
+    int64_t hidden = 0;
+    (void)one_case;
+    for (int b = 0; b < 256; b++) {
+        bool visible = b > 32 && b != 127 && b != 173 && (b < 127 || b > 160);
+        want[b] = (double)(visible ? b : 256 + hidden++);
+    }
+    mg_begin(run, "mt_byte_char");
+    mg_out(run, "code", MT_I64, MT_SHAPE(256));
+    if (mg_call(run))
+        mg_expect(run, "code", want, NULL);
+}
 
 enum { LOOKUPS = 200, DIFFERENT = 60, CROWD = 7 };
 enum { DECODED = 16 /* calls */, LONGEST = 300 /* bytes of a token */ };
