@@ -114,7 +114,7 @@ typedef struct goodput_case {
 
 void mg_15_goodput(mg_run *run, const void *one_case); /* a goodput_case */
 
-/* ---- scheduler: 15-scheduler.c (steps 15.12 to 15.14) ----------------------------------------------------------- */
+/* ---- scheduler: 15-scheduler.c, 15-fairness.c (steps 15.12 to 15.14) -------------------------------------------- */
 
 typedef enum sched_about {
     SCHED_MIXED,    /* large and small jobs */

@@ -356,39 +356,3 @@ void mg_15_sched(mg_run *run, const void *one_case)
             return;
     }
 }
-
-void mg_15_fairness(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    for (int i = 0; i < 24; i++) {
-        mt_rng *rng = mg_rng(run);
-        int64_t unit = i % 2 ? (1 << 25) + 1 : 1; /* seconds: an f32 does not have them */
-        int64_t n = i < 3 ? i : mg_pick(rng, 1, 64), times[2] = { mg_pick(rng, 0, 99) * unit, 0 };
-        mt_sched_job job = { mg_pick(rng, 0, 99) * unit, 1, 1, mg_pick(rng, 1, 99) * unit, 99 * unit, 0 };
-        static const double units[] = { 1, 1e-6, 1e-100, 1e100 };
-        double least = units[i % 4], x[64], most = 0, sum = 0, variance = 0, index, slowdown;
-        times[0] += job.arrival;
-        times[1] = times[0] + mg_pick(rng, 1, 999) * unit;
-        mg_begin(run, "mt_sched_fairness, mt_sched_slowdown");
-        mg_out(run, "fairness", MT_I64, MT_SHAPE(1));
-        mg_out(run, "slowdown", MT_I64, MT_SHAPE(1));
-        for (int64_t j = 0; j < n; j++)
-            sum += x[j] = i == 1 || i == 4 ? 0 : least * mg_15_real(rng, 0, 9), most = fmax(most, x[j]);
-        memcpy(mg_in(run, "x", MT_I64, MT_SHAPE(n)), x, (size_t)n * sizeof *x);
-        memcpy(mg_in(run, "job", MT_I64, MT_SHAPE(6)), &job, sizeof job);
-        memcpy(mg_in(run, "run", MT_I64, MT_SHAPE(2)), times, sizeof times);
-        if (!mg_call(run))
-            return;
-        memcpy(&index, mg_result(run, "fairness"), sizeof index);
-        memcpy(&slowdown, mg_result(run, "slowdown"), sizeof slowdown);
-        for (int64_t j = 0; j < n; j++) /* the index is 1 / (1 + v) with the relative variance v */
-            variance += (x[j] * (double)n / sum - 1) * (x[j] * (double)n / sum - 1) / (double)n;
-        double want = sum > 0 ? 1 / (1 + variance) : 1;
-        double waited = (double)(times[1] - job.arrival) / (double)job.seconds;
-        if (!mg_15_close_to(index, want) || !mg_15_close_to(slowdown, waited)) {
-            mg_fail(run, "of %" PRId64 " values up to %.3g: %.9g, expected %.9g; a slowdown of %.9g, expected %.9g", n,
-                    most, index, want, slowdown, waited);
-            return;
-        }
-    }
-}

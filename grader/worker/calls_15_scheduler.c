@@ -36,13 +36,12 @@ void mg_call_sched(const mg_value *v)
 /* fairness [1], slowdown [1], bits; x [n] bits; job, run */
 void mg_call_sched_fairness(const mg_value *v)
 {
-    double x[64], index, slowdown;
+    double index, slowdown;
     mt_sched_job job;
     mt_sched_run run;
-    memcpy(x, v[2].ptr, (size_t)v[2].count * sizeof *x);
     memcpy(&job, v[3].ptr, sizeof job);
     memcpy(&run, v[4].ptr, sizeof run);
-    index = mt_sched_fairness(x, v[2].count);
+    index = mt_sched_fairness(v[2].ptr, v[2].count);
     slowdown = mt_sched_slowdown(&job, &run);
     memcpy(v[0].ptr, &index, sizeof index);
     memcpy(v[1].ptr, &slowdown, sizeof slowdown);
