@@ -1,7 +1,8 @@
 /* view.h -- the layout of an n-dimensional array in memory: shape, stride, offset. No data, no allocation.
  *
  * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted
- * in elements. Transposing, slicing and broadcasting change only these numbers.
+ * in elements. Transposing, slicing and broadcasting change only these numbers. Several threads may call each function
+ * at once.
  * Units: solutions/00-tensors/view.c (00.1-2), strides.c (00.3-6) and copy.c (00.7).   Lab 00 */
 #pragma once
 
