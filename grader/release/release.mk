@@ -6,7 +6,7 @@ $(REF)/bin/kit: $(REF)/obj/grader/release/kit.o $(REF)/libgrader.a $(REF)/libtes
 unexport OUT
 .PHONY: release course
 release: $(REF)/bin/kit
-	@MAKE="$(MAKE)" CC="$(CC)" NVCC="$(NVCC)" CFLAGS="$(filter-out -march=%,$(CFLAGS))" COURSE=$(call quote,COURSE) \
+	@CC="$(CC)" NVCC="$(NVCC)" CFLAGS="$(filter-out -march=%,$(CFLAGS))" COURSE=$(call quote,COURSE) \
 	    grader/release/release.sh $(REF) $(call quote,OUT) $(call quote,LABS)
 course: $(REF)/bin/kit
 	@$(REF)/bin/kit course $(if $(value COURSE),$(call quote,COURSE),course.json)

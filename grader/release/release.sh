@@ -27,7 +27,7 @@ for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; d
 done
 [ -n "$course" ] || course=$([ ! -e course.json ] || echo course.json)
 after=$([ -z "$course" ] || "$build/bin/kit" after "$course") || exit 1 # all of the file is read before anything is built
-${MAKE:-make} -s grader emulator
+make -s grader emulator
 mkdir -p "$(dirname "$out")"
 tree=$(mktemp -d "$out.XXXXXX") && chmod 755 "$tree"
 work=$(mktemp -d)

@@ -4,7 +4,7 @@
 # And tuned for a processor for which gcc would not fuse all multiply-adds.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
-fused=$(sed -n 's/^FUSED *:= *//p' Makefile)
+fused=$(sed -nE 's/^FUSED *:=.*(--param=[a-z=0-9-]+).*/\1/p' Makefile)
 
 narrower() {
     [ "$(uname -m)" = x86_64 ] || return 0
