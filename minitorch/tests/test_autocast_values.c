@@ -90,14 +90,17 @@ static void expect_gradient(mt_tensor *x, double (*dout)[D], mt_dtype dtype, dou
     double qkv[T][3 * D];
     attended a;
     for (int i = 0; i < T * 3 * D; i++)
-        qkv[0][i] = in_16_bits(mt_f32(x)[i], dtype);
+        qkv[i / (3 * D)][i % (3 * D)] = in_16_bits(mt_f32(x)[i], dtype);
     attend(&a, qkv);
     attend_back(&a, qkv, dout);
     double relative = u + 2 * ((D + 2) * a.most + 2 * T + 8) * 0x1p-23;
-    for (int i = 0; i < T * 3 * D; i++)
-        cr_expect_float_eq(mt_f32(x->grad)[i], a.dqkv[0][i], relative * a.share[0][i] + 1e-30,
-                           "%s, scores up to %.0f: dqkv[%d,%d] is %g, must be %g", mt_dtype_name(dtype), a.most,
-                           i / (3 * D), i % (3 * D), (double)mt_f32(x->grad)[i], a.dqkv[0][i]);
+    for (int t = 0; t < T; t++)
+        for (int j = 0; j < 3 * D; j++) {
+            double got = mt_f32(x->grad)[t * 3 * D + j];
+            cr_expect_float_eq(got, a.dqkv[t][j], relative * a.share[t][j] + 1e-30,
+                               "%s, scores up to %.0f: dqkv[%d,%d] is %g, must be %g", mt_dtype_name(dtype), a.most, t,
+                               j, got, a.dqkv[t][j]);
+        }
 }
 
 Test(autocast_values, attention_has_the_gradient_of_what_it_computed)
@@ -113,7 +116,7 @@ Test(autocast_values, attention_has_the_gradient_of_what_it_computed)
                   *dy = mt_normal(MT_SHAPE(1, T, D), 0, 1, &rng);
         double dout[T][D];
         for (int i = 0; i < T * D; i++)
-            dout[0][i] = mt_f32(dy)[i];
+            dout[i / D][i % D] = mt_f32(dy)[i];
         x->requires_grad = true;
         mt_autocast_begin(dtype);
         mt_tensor *y = mt_attention(x, 1);
