@@ -19,7 +19,8 @@ typedef struct question {
 
 static question question_of(mt_rng *rng)
 {
-    question q = { .ranks = (int)mg_pick(rng, 1, 40), .bytes = mt_rng_below(rng, (int64_t)1 << mg_pick(rng, 1, 42)) };
+    question q = { .ranks = (int)mg_pick(rng, 1, (int64_t)1 << mg_pick(rng, 3, 20)),
+                   .bytes = mt_rng_below(rng, (int64_t)1 << mg_pick(rng, 1, 42)) };
     q.network.latency = ldexp(1 + (double)mt_rng_uniform(rng), (int)mg_pick(rng, -20, -8));
     q.network.byte_time = ldexp(1 + (double)mt_rng_uniform(rng), (int)mg_pick(rng, -38, -24));
     return q;

@@ -169,9 +169,11 @@ static bool right_float(const trial *t, int rank, int64_t i, double *want)
 int mg_13_source(const trial *t, int64_t i)
 {
     int owner = 0;
+    if (t->what == TREE_BROADCAST)
+        return t->root;
     while (mg_13_part(t, owner + 1) <= i)
         owner++;
-    return t->what == TREE_BROADCAST ? t->root : owner;
+    return owner;
 }
 
 static bool right(const trial *t, int rank, int64_t i, double *want)
@@ -249,6 +251,7 @@ enum { FEW = 8 /* calls on 1, 2, .. FEW ranks */ };
 static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
 {
     static const mt_dtype types[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
+    static const int worlds[] = { 1, 2, 3, 5, 6, 8 }; /* each with four lengths */
     mt_rng *rng = mg_rng(run);
     *t = (trial){ .ranks = k < FEW ? k + 1 : mg_world(rng, MG_WORLD_PRIME), .op = c->op, .dtype = MT_F32 };
     while (strcmp(functions[t->what], c->function) != 0)
@@ -266,10 +269,10 @@ static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
         break;
     case RANKS_UNEVEN:
     case RANKS_MESSAGES:
-        t->ranks = k < 4 * FEW ? k / 4 + 1 : t->ranks;
+        t->ranks = k < 4 * MT_COUNT(worlds) ? worlds[k / 4] : t->ranks;
         t->dtype = c->about == RANKS_UNEVEN ? MT_I32 : MT_F32;
         t->n = (const int64_t[]){ t->ranks - 1, 0, t->ranks + 1, mg_pick(rng, 1, 400) }[k % 4];
-        more = k <= 4 * FEW;
+        more = k <= 4 * MT_COUNT(worlds);
         break;
     case RANKS_TYPES: /* each on three ranks, and its maximum in another world */
         t->ranks = k < MT_COUNT(types) ? 3 : mg_world(rng, k % MT_COUNT(types));

@@ -18,7 +18,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 300 };
+enum { MOST = 300, LARGE = 3 /* the try of a row with numbers whose sum is above FLT_MAX */ };
 
 static double v_of(const float *x, const float *error, int64_t i)
 {
@@ -90,8 +90,10 @@ void mg_13_onebit_pack(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
     for (int try = 0; try < (about == COMPRESS_SIZES ? 5 : 4); try++) {
-        int64_t n =
-            about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33, MG_13_MANY }[try] : mg_pick(mg_rng(run), 9, MOST);
+        bool large = about == COMPRESS_AGAIN && try == LARGE;
+        int64_t n = about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33, MG_13_MANY }[try]
+                    : large                 ? MOST
+                                            : mg_pick(mg_rng(run), 9, MOST);
         mg_begin(run, "mt_onebit_pack");
         mg_as_called(run, "mt_onebit_pack(message, error, x, n=%" PRId64 ")", n);
         mg_out(run, "message", MT_U8, MT_SHAPE(message_bytes(n)));
@@ -101,6 +103,10 @@ void mg_13_onebit_pack(mg_run *run, const void *one_case)
             mg_fill(mg_rng(run), error, n, (mg_dist)NORMAL(0.5, 2));
         if (about == COMPRESS_TIES)
             fill_zeros(x, error, n);
+        for (int64_t i = 0; large && i < n; i++)
+            x[i] *= 0x1p123F, error[i] *= 0x1p123F;
+        if (large)
+            mg_hint(run, "the sum of these sizes is above FLT_MAX, and their mean is not: it becomes a float last");
         if (!mg_call(run) || !judge_message(run, x, error, n))
             return;
     }

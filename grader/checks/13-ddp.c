@@ -14,10 +14,13 @@
 #include "core/base.h"
 
 enum {
-    PARAMS = 8,
+    FEW_PARAMS = 8,
+    PARAMS = 70,
     FEW = 5, /* ranks */
     TRIES = 4,
-    AFTER = TRIES /* of DDP_AGAIN one more */,
+    AFTER = TRIES, /* of DDP_AGAIN one more */
+    LONG,          /* of DDP_BATCH and DDP_AGAIN: parameter 1 has more than 64 KiB */
+    MANY,          /* of DDP_UNUSED: more parameters than a word has bits */
     ALL_REDUCE = 0 /* as mt_collective_kind */
 };
 
@@ -45,16 +48,10 @@ static int world_of(mt_rng *rng, ddp_about about, int try)
 {
     bool counted = about == DDP_SENDS || about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_FAILS;
     bool many = about == DDP_START || about == DDP_BATCH || about == DDP_UNUSED;
-    switch (try) {
-    case 0:
-        return mg_world(rng, counted ? MG_WORLD_TWO : MG_WORLD_ONE);
-    case 1:
-        return mg_world(rng, many ? MG_WORLD_MANY : MG_WORLD_POWER);
-    case 2:
-        return mg_world(rng, mt_rng_below(rng, 2) ? MG_WORLD_THREE : MG_WORLD_PRIME);
-    default:
-        return (int)mg_pick(rng, 2, FEW);
-    }
+    int kind = try == 0   ? (counted ? MG_WORLD_TWO : MG_WORLD_ONE)
+               : try == 1 ? (many ? MG_WORLD_MANY : MG_WORLD_POWER)
+                          : (mt_rng_below(rng, 2) ? MG_WORLD_THREE : MG_WORLD_PRIME);
+    return try == LONG ? 2 : try < 3 ? mg_world(rng, kind) : (int)mg_pick(rng, 2, FEW);
 }
 
 static script script_of(mt_rng *rng, ddp_about about, int try)
@@ -63,13 +60,16 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
                  .steps = about != DDP_START /* which needs no step, and is graded before it is written */,
                  .fails = -1,
                  .held = -1 };
-    s.ranks = world_of(rng, about, try), s.count = mg_pick(rng, 3, PARAMS);
+    s.ranks = world_of(rng, about, try);
+    s.count = try == MANY ? mg_pick(rng, 65, PARAMS) : mg_pick(rng, 3, FEW_PARAMS);
     for (int64_t i = 0; i < s.count; i++) {
-        s.size[i] = about == DDP_EXPOSED ? 64 : mg_pick(rng, 1, 70);
+        s.size[i] = about == DDP_EXPOSED    ? 64
+                    : try == LONG && i == 1 ? mg_long_parts(rng, 1, MT_F32, 64 << 10)
+                                            : mg_pick(rng, 1, try == MANY ? 9 : 70);
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
     }
     s.flat = s.place[s.count];
-    s.limit = 4 * (try == 0 ? 16 : try == 1 || try == AFTER ? s.flat : mg_pick(rng, 17, s.flat));
+    s.limit = 4 * (try == 0 ? 16 : try == 1 || try == AFTER || try == MANY ? s.flat : mg_pick(rng, 17, s.flat));
     s.buckets = mg_13_divide(s.bucket, s.place, s.count, s.limit / 4);
     s.latency = 1000 * mg_pick(rng, 1, 50), s.byte_time = mg_pick(rng, 1, 20);
     s.forward = 1000000, s.pause = 1000 * mg_pick(rng, 1, 100);
@@ -100,10 +100,10 @@ static void fill_order(mt_rng *rng, const script *s, ddp_about about, int64_t *o
         }
         for (int64_t k = 0; k < s->count && about == DDP_ORDER && p == 0; k++) /* two are complete in one callback */
             order[k] = k < 2 ? s->count - 2 + k : s->count - 1 - k;
-        for (int64_t k = 0; k < s->count; k++)
+        for (int64_t k = 0; k < s->count; k++) /* parameters 1 and above 63 are used by no rank */
             if (s->after ? !is_last_step && (order[k] == 0 || (order[k] == 1 && p % s->micro > 0))
                          : (about == DDP_UNUSED || (about == DDP_AGAIN && is_last_step)) &&
-                               (order[k] == 1 || mt_rng_below(rng, 3) == 0)) /* parameter 1 is used by no rank */
+                               (order[k] == 1 || order[k] > 63 || mt_rng_below(rng, 3) == 0))
                 order[k] = -1;
     }
 }
@@ -364,10 +364,18 @@ static int64_t fails_of(mt_rng *rng, ddp_about about, const script *s, int try)
     return about == DDP_SENDS && try == TRIES - 1 ? MG_HUB_AT_ONCE + sent : -1;
 }
 
+static bool has_try(ddp_about about, int try)
+{
+    return try < TRIES || (try <= LONG && about == DDP_AGAIN) || (try == LONG && about == DDP_BATCH) ||
+           (try == MANY && about == DDP_UNUSED);
+}
+
 void mg_13_ddp(mg_run *run, const void *one_case)
 {
     ddp_about about = ((const ddp_case *)one_case)->about;
-    for (int try = 0; try < TRIES + (about == DDP_AGAIN); try++) {
+    for (int try = 0; try <= MANY; try++) {
+        if (!has_try(about, try))
+            continue;
         script s = script_of(mg_rng(run), about, try);
         const row_of *first;
         s.fails = fails_of(mg_rng(run), about, &s, try);

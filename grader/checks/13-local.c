@@ -15,7 +15,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 60, SLOTS = 4, FAR = 3, FAILS, TRIES /* and then with long arrays */ };
+enum { MOST = 60, FAR = 3, FAILS, TRIES /* and then with long arrays */ };
 
 /* The rule of mt_outer_delay. */
 static int64_t delay_of(int64_t seed, int64_t rank, int64_t round, int64_t slots)
@@ -191,7 +191,7 @@ static round_of round_for(mg_run *run, outer_about about, int try)
     bool late = about == OUTER_LATE;
     round_of o = { .n = mg_pick(rng, 1, MOST),
                    .ranks = mg_world(rng, try < TRIES ? worlds[try] : MG_WORLD_TWO),
-                   .slots = late ? SLOTS : 1,
+                   .slots = late ? 3 + try % 3 /* also a number that is no power of two */ : 1,
                    .fails = late && try == FAILS ? 0 : -1,
                    .lr = rates[about][try % TRIES][0],
                    .momentum = rates[about][try % TRIES][1] };

@@ -15,7 +15,7 @@
 
 #define EPS 0x1p-24
 
-enum { PARAMS = 6, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
+enum { PARAMS = 6, FLAT = PARAMS * 80 + (1 << 16), STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
 enum {
     TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */,
     ABOVE = TRIES,
@@ -25,6 +25,7 @@ enum {
     LAST = MORE + 6,
     WORLDS = 3, /* of rows that judge values, behind the others: one rank, a prime number or a power of two, and in
                    plain steps many */
+    LONG = LAST + WORLDS, /* plain steps on two ranks, with parts of more than 64 KiB */
 };
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
@@ -60,7 +61,9 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
 {
     bool uneven = false;
     for (int64_t i = 0; i < s->count; i++) {
-        s->size[i] = s->about == ZERO_MEMORY ? 16 * s->ranks : mg_pick(rng, 1, 70);
+        s->size[i] = s->about == ZERO_MEMORY ? 16 * s->ranks
+                     : try == LONG && i == 1 ? mg_long_parts(rng, (int)s->ranks, MT_F32, 64 << 10)
+                                             : mg_pick(rng, 1, 70);
         s->place[i + 1] = s->place[i] + (s->size[i] + 15) / 16 * 16;
     }
     s->flat = s->place[s->count];
@@ -77,7 +80,9 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
 static int world_of(mt_rng *rng, int try)
 {
     static const int more[WORLDS] = { MG_WORLD_ONE, MG_WORLD_POWER, MG_WORLD_MANY };
-    int kind = try < LAST ? 0 : more[try - LAST];
+    int kind = try < LAST || try == LONG ? 0 : more[try - LAST];
+    if (try == LONG)
+        return mg_world(rng, MG_WORLD_TWO);
     if (try < MORE)
         return 2 + try % TRIES;
     return try < LAST ? 4 : mg_world(rng, kind == MG_WORLD_POWER ? kind + (int)mt_rng_below(rng, 2) : kind);
@@ -381,6 +386,6 @@ void mg_13_zero(mg_run *run, const void *one_case)
     bool good = true, values = c->about == ZERO_STEPS || c->about == ZERO_UNUSED || c->about == ZERO_CLIP;
     for (int try = 0; try < tries && good; try++)
         good = zero_once(run, c, try);
-    for (int world = 0; world < (c->about == ZERO_STEPS ? WORLDS : WORLDS - 1) && values && good; world++)
+    for (int world = 0; world < (c->about == ZERO_STEPS ? WORLDS + 1 : WORLDS - 1) && values && good; world++)
         good = zero_once(run, c, LAST + world);
 }
