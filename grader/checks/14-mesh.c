@@ -129,8 +129,10 @@ void mg_14_mesh(mg_run *run, const void *one_case)
         }
         return;
     }
-    static const int64_t some[][MG_MESH_AXES] = { { 2, 3, 2 }, { 3, 2, 2 }, { 2, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 },
-                                                  { 3, 2, 1 }, { 1, 1, 1 }, { 5, 1, 1 }, { 1, 7, 1 }, { 1, 1, 4 } };
+    /* In the last three a place along an axis has more than 5 bits. */
+    static const int64_t some[][MG_MESH_AXES] = { { 2, 3, 2 },  { 3, 2, 2 },  { 2, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 },
+                                                  { 3, 2, 1 },  { 1, 1, 1 },  { 5, 1, 1 }, { 1, 7, 1 }, { 1, 1, 4 },
+                                                  { 33, 2, 1 }, { 2, 1, 33 }, { 1, 2, 33 } };
     int first = about == MESH_ONE ? 3 : 0, last = about == MESH_ONE ? (int)MT_COUNT(some) : 3;
     for (int i = first; i < last; i++) {
         mesh m = { 1, { some[i][0], some[i][1], some[i][2] }, -1 };

@@ -157,11 +157,13 @@ typedef struct pipe_case {
 void mg_14_pipe(mg_run *run, const void *one_case); /* a pipe_case */
 void mg_14_tied(mg_run *run, const void *one_case); /* a pipe_case; the first and the last part share a table */
 
+enum { MG_PIPE_WIDE = 140 /* of a part, at most */ };
+
 /* One call on all ranks. */
 typedef struct pipe_trial {
     mt_pipe_kind kind;
     int ranks, micro, chunks, steps;
-    bool tied, searched;
+    bool tied, searched, wide;   /* wide: the table has more than 64 KiB */
     int64_t fault, who, message; /* MG_FAULT_* */
     int64_t rows, width[MG_PIPE_PARTS + 1];
     const float *data;          /* of every rank before the call: weights, table, samples (worker/pipe.h) */

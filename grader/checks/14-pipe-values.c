@@ -11,7 +11,7 @@
 
 #include "core/base.h"
 
-enum { LAYERS = MG_PIPE_PARTS + 2, WIDE = 16, ROWS = 4, ELEMENTS = (MG_PIPE_PARTS + 1) * WIDE * WIDE };
+enum { LAYERS = MG_PIPE_PARTS + 2, ROWS = 4, ELEMENTS = 2 * MG_PIPE_WIDE * MG_PIPE_WIDE };
 
 /* The products in order: those of the parts, and of the table at both ends. */
 typedef struct layer {
@@ -33,7 +33,7 @@ static int64_t parts_of(const pipe_trial *t)
 
 static void add_layer(device *d, const pipe_trial *t, int64_t at, int64_t in, int64_t out)
 {
-    MT_CHECK(d->layers < LAYERS && in <= WIDE && out <= WIDE, "the checker's layers");
+    MT_CHECK(d->layers < LAYERS && in <= MG_PIPE_WIDE && out <= MG_PIPE_WIDE, "the checker's layers");
     d->layer[d->layers++] = (layer){ t->data + at, at, in, out };
     d->roundings += 2.0 * (double)(in + out + 2);
 }
@@ -57,7 +57,7 @@ static void arrange(device *d, const pipe_trial *t)
 /* The mean of squares of one micro-batch, and its gradients times 1 / micro. */
 static void add_micro_batch(device *d, const pipe_trial *t, int micro)
 {
-    double h[LAYERS + 1][ROWS][WIDE], g[ROWS][WIDE], sum = 0;
+    double h[LAYERS + 1][ROWS][MG_PIPE_WIDE], g[ROWS][MG_PIPE_WIDE], sum = 0;
     const float *x = t->data + d->table + t->width[0] * t->width[0] + micro * t->rows * t->width[0];
     int64_t out = d->layer[d->layers - 1].out;
     for (int64_t i = 0; i < t->rows * t->width[0]; i++)
@@ -78,7 +78,7 @@ static void add_micro_batch(device *d, const pipe_trial *t, int micro)
     d->loss += sum;
     for (int l = d->layers - 1; l >= 0; l--) {
         const layer *at = &d->layer[l];
-        double dx[ROWS][WIDE] = { { 0 } };
+        double dx[ROWS][MG_PIPE_WIDE] = { { 0 } };
         for (int64_t r = 0; r < t->rows; r++)
             for (int64_t i = 0; i < at->in; i++)
                 for (int64_t o = 0; o < at->out; o++) {

@@ -10,7 +10,16 @@
 
 #include "core/base.h"
 
-enum { STAGES = 8, CHUNKS = 4, MICRO = 24, MANY = 300, PARTS = STAGES * CHUNKS, WORDS = 256, UNTOUCHED = 0x5A };
+enum {
+    FEW = 8,
+    STAGES = 67,
+    CHUNKS = 4,
+    MICRO = 24,
+    MANY = 300,
+    PARTS = STAGES * CHUNKS,
+    WORDS = 256,
+    UNTOUCHED = 0x5A
+};
 
 typedef struct pipe {
     mt_pipe_kind kind;
@@ -246,7 +255,7 @@ void mg_14_schedule(mg_run *run, const void *one_case)
         book(run, c->kind);
         return;
     }
-    for (int stages = 2; stages <= STAGES; stages++) {
+    for (int stages = 2; stages <= FEW; stages++) {
         pipe p = { c->kind, stages, (int)mg_pick(mg_rng(run), stages, MICRO), 1 };
         if (c->kind == MT_INTERLEAVED) {
             p.micro = stages * (int)mg_pick(mg_rng(run), 2, MICRO / stages);
@@ -255,5 +264,7 @@ void mg_14_schedule(mg_run *run, const void *one_case)
         if (!check(run, &p, c->about) || (c->kind == MT_GPIPE && !check(run, &p, SCHEDULE_LIVE)))
             return;
     }
-    (void)check(run, &(pipe){ c->kind, 3, MANY, c->kind == MT_INTERLEAVED ? 2 : 1 }, c->about);
+    bool groups = c->kind == MT_INTERLEAVED;
+    (void)(check(run, &(pipe){ c->kind, 3, MANY, groups ? 2 : 1 }, c->about) &&
+           check(run, &(pipe){ c->kind, STAGES, groups ? STAGES : STAGES + 9, groups ? CHUNKS : 1 }, c->about));
 }

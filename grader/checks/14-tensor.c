@@ -2,6 +2,7 @@
  * in integers (14-integers.h). A whole layer: 14-layer.c. Rows: 14-model-parallel.c. */
 #include "checks/14-integers.h"
 #include "checks/14-model-parallel.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/tensor.h"
 
@@ -353,4 +354,9 @@ void mg_14_shard(mg_run *run, const void *one_case)
             if (!shard_once(run, layout[about], size, rank))
                 return;
         }
+    int64_t part = mg_long_parts(rng, 1, MT_F32, 64 << 10); /* of two ranks, with two heads each */
+    const int64_t longer[][MG_TP_LAYOUT] = { [TENSOR_COLUMNS] = { 2, 1, 4 * part, 1 },
+                                             [TENSOR_ROWS] = { 1, 1, 4 * part, part },
+                                             [TENSOR_HEADS] = { 1, 3, 4 * part, part } };
+    shard_once(run, longer[about], 2, mg_pick(rng, 0, 1));
 }

@@ -88,6 +88,24 @@ static int64_t axis_of(const mt_mesh *mesh, const mt_comm *made)
     return -1;
 }
 
+/* The numbers of all ranks of an axis, by messages round a ring: a collective would make a thread for each. */
+static mt_status members(int64_t *all, const mt_comm *axis, int64_t own)
+{
+    mt_comm *comm = ((const counted *)axis)->inner;
+    int size = comm->size, next = (comm->rank + 1) % size, before = (comm->rank + size - 1) % size;
+    mt_status status = MT_OK;
+    all[comm->rank] = own;
+    for (int step = 0, at = comm->rank; step < size - 1 && status == MT_OK; step++, at = (at + size - 1) % size) {
+        mt_request *sent;
+        status = mt_send(comm, &all[at], 1, MT_I64, next, &sent);
+        if (status == MT_OK)
+            status = mt_recv(comm, &all[(at + size - 1) % size], 1, MT_I64, before, NULL);
+        if (status == MT_OK)
+            status = mt_wait(sent);
+    }
+    return status;
+}
+
 /* results [P,MG_MESH_RESULTS], members [P,MG_MESH_AXES,MG_MESH_RANKS] (-1: none); numbers */
 static mt_status make(mt_comm *comm, void *user)
 {
@@ -104,8 +122,7 @@ static mt_status make(mt_comm *comm, void *user)
     said = said && (status != MT_ERR_ARGUMENT || names(mt_last_error(), numbers, comm->size));
     for (int axis = 0; axis < MG_MESH_AXES && is_new && status == MT_OK; axis++) {
         int64_t all[MG_MESH_RANKS], rank = comm->rank, *to = v[1].i64s + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
-        mt_status gathered = mt_all_gather(mesh->comm[axis], all, &rank, 1, MT_I64, NULL);
-        if (gathered == MT_OK)
+        if (members(all, mesh->comm[axis], rank) == MT_OK)
             memcpy(to, all, (size_t)mesh->comm[axis]->size * sizeof *all);
     }
     const mt_mesh *order = is_new && status == MT_OK ? mesh : &nothing;
