@@ -37,6 +37,10 @@ int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
 /* mg_12_many -- a save, check or removal (by the function's name) of a checkpoint with many files. */
 bool mg_12_many(mg_run *run, const char *function);
 
+/* mg_12_many_steps -- a recovery or a pruning (by the function's name) of a folder with many checkpoints, of which only
+ * the oldest are valid. */
+bool mg_12_many_steps(mg_run *run, const char *function);
+
 /* What the unit did, seen from here. */
 typedef struct after {
     mt_io *disk; /* with all changes; to be freed */

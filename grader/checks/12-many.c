@@ -1,6 +1,6 @@
-/* 12-many.c -- how the checks of steps 12.3 and 12.4 run with a checkpoint of 1,000 files, as many ranks have, or for a
- * save, which changes the disk several times for each file, 300: each has its name as its contents. Rows:
- * 12-checkpoints.c. */
+/* 12-many.c -- how the checks of steps 12.3 to 12.5 run with large numbers. A checkpoint has 1,000 files, as many ranks
+ * have, or for a save, which changes the disk several times for each file, 300: each has its name as its contents. A
+ * folder has 70 checkpoints. Rows: 12-checkpoints.c. */
 #include "checks/12-disk.h"
 #include "checks/fill.h"
 
@@ -9,7 +9,7 @@
 
 #include "core/base.h"
 
-enum { MANY = 1000, SAVED = 300, LINE = 64, STEP = 70 };
+enum { MANY = 1000, SAVED = 300, LINE = 64, STEP = 70, FOLDERS = 70, READ = 1 << 14 };
 
 typedef struct many {
     char name[MANY + 1][MT_PART_NAME], text[(MANY + 2) * LINE]; /* the last file is the manifest, text */
@@ -111,6 +111,74 @@ bool mg_12_many(mg_run *run, const char *function)
         mg_fail(run, "%" PRId64 " files, the last is damaged: status %" PRId64 ", expected MT_ERR_FORMAT", m.files,
                 a.status);
     good = checks ? a.status == MT_ERR_FORMAT : judge(run, &a, &m, saves);
+    mt_disk_sim_free(a.disk);
+    return good;
+}
+
+/* ---- many checkpoints ------------------------------------------------------------------------------------ */
+
+/* Of the newest ones a file is missing; the two oldest are valid. */
+static int64_t step_of(int64_t i)
+{
+    return STEP + 3 * (FOLDERS - i);
+}
+
+static mt_io *many_on_disk(mt_rng *rng)
+{
+    char path[MG_WORDS];
+    mt_io *disk = mg_12_disk(false);
+    for (int64_t i = 0; i < FOLDERS; i++) {
+        saved s = mg_12_saved(rng, step_of(i), 1);
+        mg_12_put(disk, &s);
+        mg_12_path(path, s.step, s.name[0]);
+        if (i < FOLDERS - 2)
+            disk->remove(disk, path);
+    }
+    return disk;
+}
+
+/* The newest is kept, and the newest valid one is spared. */
+static bool judge_pruned(mg_run *run, const after *a)
+{
+    for (int64_t i = 0; i < FOLDERS; i++) {
+        char path[MG_WORDS];
+        int64_t size;
+        mg_12_path(path, step_of(i), MT_MANIFEST);
+        bool there = mt_disk_sim_file(a->disk, path, &size), stays = i == 0 || i == FOLDERS - 2;
+        if (there == stays)
+            continue;
+        mg_fail(run, "%d checkpoints, the newest %d are damaged: that of step %" PRId64 " is %s", FOLDERS, FOLDERS - 2,
+                step_of(i), there ? "still there" : "removed");
+        return false;
+    }
+    return true;
+}
+
+bool mg_12_many_steps(mg_run *run, const char *function)
+{
+    bool finds = strcmp(function, "mt_recover") == 0;
+    mt_io *disk = many_on_disk(mg_rng(run));
+    after a;
+    mg_12_begin(run, function, disk, (failure){ -1, 0, false });
+    mg_as_called(run, "%s: %d checkpoints, of which the newest %d are damaged", function, FOLDERS, FOLDERS - 2);
+    mg_out(run, "read", MT_U8, MT_SHAPE(READ));
+    if (finds) {
+        mg_out(run, "found", MT_I64, MT_SHAPE(1));
+        mg_out(run, "skipped", MT_I64, MT_SHAPE(FOLDERS + 1));
+        mg_out(run, "reasons", MT_U8, MT_SHAPE(FOLDERS, LINE));
+    } else {
+        mg_i64(run, "last", 1);
+        mg_i64(run, "every", 0);
+        mg_i64(run, "best", -1);
+    }
+    bool good = mg_12_end(run, &a, disk);
+    mt_disk_sim_free(disk);
+    if (!good)
+        return false;
+    good = finds ? *(const int64_t *)mg_result(run, "found") == step_of(FOLDERS - 2) : judge_pruned(run, &a);
+    if (finds && !good)
+        mg_fail(run, "%d checkpoints, the newest %d are damaged: step %" PRId64 ", expected %" PRId64, FOLDERS,
+                FOLDERS - 2, *(const int64_t *)mg_result(run, "found"), step_of(FOLDERS - 2));
     mt_disk_sim_free(a.disk);
     return good;
 }

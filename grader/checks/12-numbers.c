@@ -246,6 +246,8 @@ void mg_12_young(mg_run *run, const void *one_case)
     for (int i = 0; i < RUNS; i++) {
         cost[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), -10, 10));
         mtbf[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), 4, 30));
+        if (i == 0) /* their product is above FLT_MAX */
+            cost[i] = ldexp(cost[i], 60), mtbf[i] = ldexp(mtbf[i], 80);
         c[i] = bits(cost[i]);
         m[i] = bits(mtbf[i]);
     }

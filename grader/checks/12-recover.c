@@ -378,4 +378,6 @@ void mg_12_recover(mg_run *run, const void *one_case)
         if (!recover_round(run, about, &w))
             return;
     }
+    if (about == RECOVER_BACK)
+        mg_12_many_steps(run, "mt_recover");
 }

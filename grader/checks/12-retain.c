@@ -233,4 +233,6 @@ void mg_12_prune(mg_run *run, const void *one_case)
         }
         mt_disk_sim_free(s.before);
     }
+    if (good && about == PRUNE_SPARED)
+        mg_12_many_steps(run, "mt_checkpoint_prune");
 }

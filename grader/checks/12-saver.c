@@ -151,7 +151,7 @@ static bool judge_events(mg_run *run, const script *s, const wanted *w)
             mg_fail(run, "event %" PRId64 ", a %s: when it returns, %" PRId64 " saves are written, expected %" PRId64,
                     i + 1, name, done[i], w->done[i]);
         else if (status[i] != MT_OK && !memmem(said, MG_SAVER_WORDS, words, strlen(words)))
-            mg_fail(run, "event %" PRId64 ", a %s: mt_last_error() is \"%.127s\", expected that %s", i + 1, name, said,
+            mg_fail(run, "event %" PRId64 ", a %s: mt_last_error() is \"%.399s\", expected that %s", i + 1, name, said,
                     words);
         else
             continue;

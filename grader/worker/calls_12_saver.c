@@ -107,7 +107,9 @@ mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *mode
     now.done++;
     pthread_cond_broadcast(&now.changed);
     pthread_mutex_unlock(&now.lock);
-    return status == MT_OK ? MT_OK : mt_fail(status, "%s: writing step %lld failed: 100%% full", dir, (long long)step);
+    return status == MT_OK
+               ? MT_OK /* a path may have 300 bytes, and what is wrong stands behind it */
+               : mt_fail(status, "%s/%0300d: writing step %lld failed: 100%% full", dir, 1, (long long)step);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------------------- */

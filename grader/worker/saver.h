@@ -9,7 +9,7 @@ enum {
     MG_SAVER_COLUMNS = 4,
     MG_SAVER_MODEL = 5, /* values of the model, in two tensors; then those of the rest */
     MG_SAVER_VALUES = 8,
-    MG_SAVER_WORDS = 256,
+    MG_SAVER_WORDS = 512,
 };
 
 enum {
