@@ -38,7 +38,7 @@ void mg_15_put_world(mg_run *run, const mg_15_world *w)
     memcpy(mg_in(run, "slow", MT_I64, MT_SHAPE(4 * c->slows)), w->slow, (size_t)c->slows * sizeof *w->slow);
     memcpy(mg_in(run, "failures", MT_I64, MT_SHAPE(2 * c->failures)), w->failure,
            (size_t)c->failures * sizeof *w->failure);
-    memcpy(mg_in(run, "tasks", MT_I64, MT_SHAPE(MG_TASK_COLUMNS * w->tasks.count)), w->task,
+    memcpy(mg_in(run, "tasks", MT_I64, MT_SHAPE(MG_TASK_COLUMNS * w->tasks.count)), w->tasks.task,
            (size_t)w->tasks.count * sizeof *w->task);
     memcpy(mg_in(run, "after", MT_I64, MT_SHAPE(w->tasks.afters)), w->after,
            (size_t)w->tasks.afters * sizeof *w->after);
@@ -236,6 +236,31 @@ static void refused(mg_run *run)
     }
 }
 
+/* More events at once than 16 bits count: all tasks are ready at the beginning. They are computed in turn, some on each
+ * device. */
+static void many_at_once(mg_run *run)
+{
+    enum { MANY = 70001 };
+    static mt_cluster_task task[MANY];
+    static mg_15_world w;
+    reply r;
+    pick_world(&w, mg_rng(run), CLUSTER_TASKS);
+    w.tasks = (mt_cluster_tasks){ .count = MANY, .task = task };
+    for (int64_t i = 0; i < MANY; i++)
+        task[i] = (mt_cluster_task){ .device = i % w.is.devices, .to = -1, .width = 1, .seconds = 2 };
+    mg_hint(run, "places in the heap are int64_t: %d tasks are ready at once", MANY);
+    if (!ask_run(run, &r, &w))
+        return;
+    for (int64_t i = 0; i < MANY; i++) {
+        double want = w.begin + 2 * (double)(i / w.is.devices + 1);
+        if (is_close(r.ends[i], want, 1))
+            continue;
+        mg_fail(run, "%d tasks are ready at once: task %" PRId64 " ends at %.9g s, expected %.9g", MANY, i, r.ends[i],
+                want);
+        return;
+    }
+}
+
 void mg_15_cluster(mg_run *run, const void *one_case)
 {
     cluster_about about = ((const cluster_case *)one_case)->about;
@@ -259,4 +284,6 @@ void mg_15_cluster(mg_run *run, const void *one_case)
         if (!ask_run(run, &r, &w) || !is_right(run, &w, &r, unit))
             return;
     }
+    if (about == CLUSTER_TASKS)
+        many_at_once(run);
 }
