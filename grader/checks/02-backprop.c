@@ -122,7 +122,7 @@ static const row_case cross_entropy_fwd_cases[] = {
 };
 static const row_case cross_entropy_bwd_cases[] = {
     { { 4, "random rows",
-        "dloss[n] * (probs - 1) at the label, dloss[n] * probs elsewhere; dloss already contains the factor 1/N" },
+        "row n: dloss[n] * (probs - 1) at its label, dloss[n] * probs elsewhere; dloss contains the factor 1/N" },
       -1, -1, PLAIN },
     { { 1, "adds to what is there", "gradients accumulate: use +=, not =" }, -1, -1, PLAIN, .held = true },
 };

@@ -174,6 +174,9 @@ static bool judge_choice(mg_run *run, const problem *p, int64_t n)
     mt_memory_choice want;
     for (int64_t i = 0; i < p->blocks; i++)
         if (option[i] < 0 || option[i] >= p->block[i].options) {
+            mg_hint(run,
+                    "option[i] is the number of the option of block i, also where there is only one: from the last "
+                    "block back along the states that each was made from");
             mg_fail(run, "block %" PRId64 " has options 0 .. %d, not %" PRId64, i, p->block[i].options - 1, option[i]);
             return false;
         }
@@ -214,6 +217,8 @@ static bool check(mg_run *run, const problem *p)
     for (int64_t n = 0; n < p->budgets; n++) {
         bool enough = p->budget[n] >= least;
         if (status[n] != (enough ? MT_OK : MT_ERR_ARGUMENT)) {
+            mg_hint(run, "a budget is refused if it is below mt_memory_least: from the last block to the first the "
+                         "smallest of kept + max(work, least behind it)");
             mg_fail(run, "budget %" PRId64 ": the status is %" PRId64 ", expected %s; the least is %" PRId64,
                     p->budget[n], status[n], enough ? "MT_OK" : "MT_ERR_ARGUMENT", least);
             return false;
@@ -233,6 +238,9 @@ static bool check_least(mg_run *run, const problem *p)
     if (!mg_call(run))
         return false;
     got = *(const int64_t *)mg_result(run, "least");
+    if (got != want)
+        mg_hint(run, "mt_memory_least: from the last block to the first the smallest over the options of kept + "
+                     "max(work, least behind it)");
     if (got != want)
         mg_fail(run, "the least budget is %" PRId64 ", expected %" PRId64, got, want);
     return got == want;

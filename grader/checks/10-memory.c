@@ -113,7 +113,8 @@ static const choose_case choose_cases[] = {
     { { 1, "above 2^53",
         "bytes and FLOPs are int64_t, below 2^63: a double has 53 bits, and 1e18 is not the largest" },
       CHOOSE_LARGE },
-    { { 1, "nothing to choose", "no blocks: no bytes, no FLOPs, and a budget of 0 is enough" }, CHOOSE_NOTHING },
+    { { 1, "nothing to choose", "no blocks, or one option each: the answer is the only choice there is" },
+      CHOOSE_NOTHING },
 };
 
 /* ---- 10.6 sizes */
@@ -127,7 +128,7 @@ static const sizes_case sizes_cases[] = {
 
 /* ---- 10.7 allocation */
 static const pool_case alloc_cases[] = {
-    { { 3, "the rest of a block", "mt_pool_put(pool, mt_pool_cut(...)): the rest serves the next request" },
+    { { 3, "the rest of a block", "what a request leaves of a block serves the next one" },
       POOL_REST },
     { { 3, "best fit",
         "the first block that is large enough may be far too large: look at all of a list, and at the next list only "

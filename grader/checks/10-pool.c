@@ -219,10 +219,33 @@ static int64_t find(const model *m, int64_t piece, int64_t offset)
 
 #define LL(x) ((long long)(x))
 
+/* Where nothing was freed yet, only two functions can be wrong. */
+static bool only_allocated(const model *m, int64_t i)
+{
+    bool only = true;
+    for (int64_t j = 0; j < i; j++)
+        only &= m->script->event[j][0] == MG_POOL_ALLOC || m->script->event[j][0] == MG_POOL_RESERVE;
+    return only;
+}
+
+/* The request at event i should have got this block; what is wrong if it did not. */
+static void say_lost(mg_run *run, const model *m, int64_t i, const extent *e)
+{
+    if (!only_allocated(m, i))
+        return;
+    if (e->offset == 0)
+        mg_hint(run, "mt_pool_best_fit has to find it: look at all blocks of the list mt_pool_list(bytes), and of the "
+                     "next lists while none suits");
+    else
+        mg_hint(run, "it is the rest of a block: mt_pool_best_fit has to find it in its list, where mt_pool_split has "
+                     "entered it: mt_pool_put(pool, mt_pool_cut(...))");
+}
+
 /* A free block suits: the system must not be asked, and one of that size is to be taken. */
 static bool judge_fit(mg_run *run, model *m, int64_t i, int64_t fit)
 {
     int64_t bytes = m->script->event[i][1], smallest = m->extent[fit].bytes, at = find(m, m->piece[i], m->offset[i]);
+    say_lost(run, m, i, &m->extent[fit]);
     if (m->calls[i] != (i ? m->calls[i - 1] : 0))
         mg_fail(run, "event %lld, %lld bytes: the system was asked, although a free block has %lld bytes", LL(i),
                 LL(bytes), LL(smallest));
@@ -295,6 +318,8 @@ static bool judge_alloc(mg_run *run, model *m, int64_t i)
         return false;
     if (m->used[i] == bytes_of(m, true))
         return true;
+    if (only_allocated(m, i))
+        mg_hint(run, "mt_pool_split cuts off the rest: all of it in a small segment, above 1 MiB in a large one");
     mg_fail(run, "event %lld, %lld bytes: its block has %lld bytes, expected %lld", LL(i), LL(bytes),
             LL(m->used[i] - used), LL(bytes_of(m, true) - used));
     return false;

@@ -130,6 +130,18 @@ static void expect_tensor(call *c, int64_t k, const float *grad)
     mt_update_oracle_free(o);
 }
 
+/* Both averages are right, and most parameters are wrong: every chunk was visited. */
+static void recognise_formula(mg_run *run, const call *c)
+{
+    int64_t wrong[3] = { 0 };
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < c->room; i++)
+            wrong[a] += mg_wrong(run, array_name[a], i, c->want[a][i], c->error[a][i]);
+    if (wrong[1] == 0 && wrong[2] == 0 && wrong[0] > c->room / 2)
+        mg_hint(run, "m and v are right, the step is not: lr (m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps) + "
+                     "decay p), with the factors of this tensor");
+}
+
 static bool call_and_judge(mg_run *run, call *c, const float *grad)
 {
     for (int a = 0; a < 3; a++) {
@@ -143,6 +155,8 @@ static bool call_and_judge(mg_run *run, call *c, const float *grad)
         if (c->step[k])
             expect_tensor(c, k, grad);
     bool good = mg_call(run);
+    if (good)
+        recognise_formula(run, c);
     for (int a = 0; a < 3; a++) {
         good = good && mg_expect(run, array_name[a], c->want[a], c->error[a]);
         free(c->want[a]);
