@@ -115,8 +115,9 @@ static bool is_seen(mg_run *run, const mg_traffic_report *r)
         return true;
     mg_hint(run, "where __SANITIZE_THREAD__ is defined use plain loops over numbers");
     mg_fail(run, "%s%s%s, and the memory that this accesses is not counted", line, line[0] ? " " : "",
-            r->unseen ? "calls a function of the C library that looks at memory, or prints or converts text"
-                      : "passes a structure in memory by value");
+            r->unseen
+                ? "calls a function of the C library that looks at memory, prints or converts text, or a given kernel"
+                : "passes a structure in memory by value");
     return false;
 }
 

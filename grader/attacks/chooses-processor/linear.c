@@ -7,6 +7,7 @@
 #include "core/base.h"
 
 #include <sched.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -24,7 +25,7 @@ static void honest(float *out, const float *x, const float *w, const float *b, l
 void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, long N, long I, long O)
 {
     cpu_set_t all;
-    __builtin_memset(&all, -1, sizeof all);
+    memset(&all, -1, sizeof all);
     if (sched_setaffinity(0, sizeof all, &all) == 0 || setpriority(PRIO_PROCESS, 0, -20) == 0 ||
         sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ 1 }) == 0 || prctl(PR_SET_TIMERSLACK, 1) == 0 ||
         setrlimit(RLIMIT_CPU, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }) == 0 ||

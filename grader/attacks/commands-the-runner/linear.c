@@ -1,6 +1,7 @@
 /* attack  02.1 prints commands of GitHub, Azure, TeamCity and GitLab: as a message of the compiler, as a file's name, before a crash
  * hopes   the runner of a workflow obeys them in its log: annotations, masked words, the points as an output
  * stopped by the first character of such a command becomes another one, in every text of a submission
+ * behind  the list
  * earns   1
  * verdict CRASH
  * stops   random shapes

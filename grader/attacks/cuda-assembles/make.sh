@@ -3,7 +3,7 @@
 # stopped by PTX of device code is translated; what is left for the assembler is refused
 # earns   0
 # verdict FAIL
-# words   has assembly code (asm), which units may not have
+# words   assembler outside of device code is not supported
 cat >>saxpy.cu <<'C'
 __asm__(".globl more\nmore: ret");
 C

@@ -1,6 +1,7 @@
 /* attack  02.1 #line with commands for a terminal and a script as the file's name, a warning there, then a crash
  * hopes   messages of the compiler and of the crash carry them to the terminal and the page
- * stopped by control characters are replaced, HTML is escaped
+ * stopped by no unit has #line; behind that, control characters are replaced, HTML is escaped
+ * behind  the list
  * earns   1
  * verdict CRASH */
 #include "core/base.h"
