@@ -1,0 +1,28 @@
+/* 10-choose.h -- problems of the choice of options (step 10.5), and what is right for them. */
+#pragma once
+
+#include "checks/10-memory.h"
+#include "memory/choose.h"
+
+enum {
+    FEW = 7,       /* blocks whose choices are all tried */
+    LAYERS = 96,   /* as GPT-3's */
+    BLOCKS = 2048, /* more than a fixed table of a unit may have */
+    BUDGETS = 64,
+    MESSAGE = 200
+};
+
+typedef struct choose_problem {
+    int64_t blocks, budgets;
+    mt_memory_block block[BLOCKS];
+    int64_t budget[BUDGETS];
+} choose_problem;
+
+/* mg_10_evaluate -- what a choice of one option for each block needs (10-choose.c). */
+mt_memory_choice mg_10_evaluate(const choose_problem *p, const int64_t *option);
+
+/* mg_10_least -- the least budget for which there is a choice. */
+int64_t mg_10_least(const choose_problem *p);
+
+/* mg_10_problem -- number i of the problems that a row is about (10-problems.c). */
+choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i);
