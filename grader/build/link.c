@@ -97,6 +97,9 @@ static bool has_ranks(const char *id)
     return strncmp(id, "13", 2) == 0 || strncmp(id, "14", 2) == 0;
 }
 
+/* What counts, and notices what is not counted. */
+static const char *const counting[] = { "traffic", "moves", "given", "openmp", "threads" };
+
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
     char calls[16];
@@ -123,8 +126,8 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     else if (b->cuda)
         fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
     if (whose & MG_COUNTED)
-        fprintf(list, "%s/traffic.o\n%s/moves.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker,
-                p->worker);
+        for (int64_t i = 0; i < MT_COUNT(counting); i++)
+            fprintf(list, "%s/%s.o\n", p->worker, counting[i]);
     else
         list_watched(list, p->worker);
     if (whose & MG_COUNTED || has_ranks(id))
@@ -133,7 +136,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
 
-/* What traffic.c, moves.c, openmp.c and threads.c of worker/ see in addition to the accesses. */
+/* What these see in addition to the accesses. */
 static const char wrapped[] =
     "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=mempcpy,--wrap=memccpy,--wrap=bcopy,--wrap=bzero"
     ",--wrap=strcpy,--wrap=stpcpy,--wrap=strcat,--wrap=strncpy,--wrap=stpncpy,--wrap=strncat,--wrap=memcmp,--wrap=bcmp"

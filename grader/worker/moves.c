@@ -1,6 +1,7 @@
 /* moves.c -- functions of the C library that move data, wrapped by the linker (link.c): what they read and write is
  * counted like the accesses of the unit (traffic.c). Others of string.h are built of these, or only look. */
 #include "worker/moves.h"
+#include "worker/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,16 +78,7 @@ QUOTIENT(double, remquo)
 BOTH(float, sincosf)
 BOTH(double, sincos)
 
-/* Functions that look at memory, convert text or print to memory, and the kernels of given code, which is not
- * instrumented. What they access is not counted; where one was called from is noted, whatever its arguments are. */
-#if defined __aarch64__
-#define NOTE "\tadrp x16, mg_unseen\n\tstr x30, [x16, #:lo12:mg_unseen]\n\tb "
-#else
-#define NOTE "\tmovq (%rsp), %r11\n\tmovq %r11, mg_unseen(%rip)\n\tjmp "
-#endif
-#define UNSEEN(name)        __asm__(".text\n.globl __wrap_" #name "\n__wrap_" #name ":\n" NOTE "__real_" #name "\n");
-#define UNSEEN4(a, b, c, d) UNSEEN(a) UNSEEN(b) UNSEEN(c) UNSEEN(d)
-#define KERNELS2(a, b)      UNSEEN4(mt_##a##_fwd_cpu, mt_##a##_bwd_cpu, mt_##b##_fwd_cpu, mt_##b##_bwd_cpu)
+/* Functions that look at memory, convert text or print to memory. */
 UNSEEN4(strlen, strnlen, strcmp, strncmp)
 UNSEEN4(strcasecmp, strncasecmp, memchr, memrchr)
 UNSEEN4(rawmemchr, memmem, strchr, strrchr)
@@ -97,11 +89,3 @@ UNSEEN4(strtof, strtod, strtold, atoi)
 UNSEEN4(atol, atoll, atof, snprintf)
 UNSEEN4(vsnprintf, sprintf, vsprintf, sscanf)
 UNSEEN(__isoc99_sscanf)
-KERNELS2(add, sub)
-KERNELS2(mul, div)
-KERNELS2(exp, log)
-KERNELS2(sqrt, scale)
-KERNELS2(mean, max_middle)
-KERNELS2(dropout, gather_rows)
-UNSEEN4(mt_residual_fwd_cpu, mt_sum_cpu, mt_sum_middle_cpu, mt_add_strided_cpu)
-UNSEEN(mt_copy_to_strided_cpu)
