@@ -46,7 +46,8 @@ static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
 /* One rank, where values are judged: alone it need not call collectives. Some rows have many ranks. */
 static int world_of(mt_rng *rng, ddp_about about, int try)
 {
-    bool counted = about == DDP_SENDS || about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_FAILS;
+    bool counted =
+        about == DDP_SENDS || about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_FAILS || about == DDP_ORDER;
     bool many = about == DDP_START || about == DDP_BATCH || about == DDP_UNUSED;
     int kind = try == 0   ? (counted ? MG_WORLD_TWO : MG_WORLD_ONE)
                : try == 1 ? (many ? MG_WORLD_MANY : MG_WORLD_POWER)
@@ -389,7 +390,7 @@ void mg_13_ddp(mg_run *run, const void *one_case)
                          "mt_ddp_begin sets all counts again");
         bool good = s.fails >= 0         ? judge_failure(run, &s)
                     : about == DDP_START ? judge_parameters(run, &s)
-                    : about == DDP_EARLY || about == DDP_EXPOSED || (about == DDP_ORDER && s.ranks > 1)
+                    : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER
                         ? judge_times(run, &s) && judge_gradients(run, &s)
                         : judge_gradients(run, &s);
         for (int64_t r = 0; r < s.ranks && good && about == DDP_SENDS && s.fails < 0; r++)
