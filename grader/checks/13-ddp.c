@@ -57,10 +57,8 @@ static int world_of(mt_rng *rng, ddp_about about, int try)
 
 static script script_of(mt_rng *rng, ddp_about about, int try)
 {
-    script s = { .micro = 1,
-                 .steps = about != DDP_START /* which needs no step, and is graded before it is written */,
-                 .fails = -1,
-                 .held = -1 };
+    script s = { .micro = 1, .fails = -1, .held = -1 };
+    s.steps = about != DDP_START; /* which needs no step, and is graded before it is written */
     s.ranks = world_of(rng, about, try);
     s.count = try == MANY ? mg_pick(rng, 65, PARAMS) : mg_pick(rng, 3, FEW_PARAMS);
     for (int64_t i = 0; i < s.count; i++) {
