@@ -25,8 +25,7 @@ enum {
     ALL
 };
 
-/* Of the call of many rows: more than 16 bits can count, and so are columns of wide rows; and threads, more than most
- * machines have. */
+/* Numbers of rows and of columns beyond what 16 bits count, and a number of threads beyond what most machines have. */
 enum { MANY = (1 << 16) + 3, WIDE = 70001, THREADS = 17 };
 
 /* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */

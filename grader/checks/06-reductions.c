@@ -73,8 +73,8 @@ static bool many_blocks(mg_run *run, int64_t n)
 static void count_sum(mg_run *run, const cuda_case *c)
 {
     enum { BLOCKS = MG_06_COUNTED / 256 };
-    /* Of the tree: 8 warps store their values; a level costs 3 for each of its warps, and they are 4, 2, 1, 1 ...; all
-     * read the result. */
+    /* The wavefronts of the tree: 8 warps store their values; a level costs 3 for each of its warps, and these are
+     * 4, 2, 1, 1 ...; all warps read the result. */
     enum { TREE = 8 + 3 * (4 + 2 + 1 + 5) + 8 };
     double bytes = 4.0 * MG_06_COUNTED, blocks = fmin(BLOCKS, mg_device_share(run, bytes)) + 1; /* and the second */
     mg_device_credit(run, c->count,

@@ -117,7 +117,7 @@ bool mg_12_many(mg_run *run, const char *function)
 
 /* ---- many checkpoints ------------------------------------------------------------------------------------ */
 
-/* Of the newest ones a file is missing; the two oldest are valid. */
+/* Each of the newest checkpoints lacks a file; the two oldest are valid. */
 static int64_t step_of(int64_t i)
 {
     return STEP + 3 * (FOLDERS - i);
