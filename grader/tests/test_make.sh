@@ -28,13 +28,13 @@ expect alice.tar SEED=5eed01 STEP=02.3
 grep -qxF 5eed01 "$dir/said" && grep -qxF 02.3 "$dir/said" || bad "STEP and SEED"
 if (cd "$root" && make -s grade LAB=02 REF="$dir" -o data-or-standin SEED='$(shell '"$touch"')') >/dev/null 2>&1; [ -e "$dir/ran" ]; then bad "SEED is expanded"; else ok; fi
 
-# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (gpt2.c and
+# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (attention.c and
 # table.c only once, for labs 08 and 11).
 compiles() {
     local said
     # shellcheck disable=SC2086
     said=$(cd "$root" && make -n apps MINE="$1" $(for n in $1; do printf -- '-W %s ' labs/"$n"-*/*.c*; done) |
-        sed -nE 's/^echo " *(CC|CUDA) *([^"]*)"/\2/p' | grep -vxE 'minitorch/(ops/gpt2|cuda/table).c' | sort | xargs)
+        sed -nE 's/^echo " *(CC|CUDA) *([^"]*)"/\2/p' | grep -vxE 'minitorch/(models/(attention|linear_gelu|classifier_op)|cuda/table).c' | sort | xargs)
     if [ "$said" = "$(cd "$root" && ls -d ${*:2} | xargs)" ]; then ok; else bad "MINE=\"$1\" compiles $said"; fi
 }
 make -s -C "$root" apps >"$dir/log" 2>&1 || { cat "$dir/log" && exit 1; }
@@ -44,7 +44,7 @@ compiles 08 'labs/08-*/*.c'
 # attention SET WORDS: with which attention programs of this set of MINE are linked: the plain one's object has a folder of its own.
 attention() {
     local said=tiled
-    (cd "$root" && make -n apps MINE="$1" -W minitorch/ops/gpt2.c) | grep plain/gpt2.o >/dev/null && said=plain
+    (cd "$root" && make -n apps MINE="$1" -W minitorch/models/attention.c) | grep plain/attention.o >/dev/null && said=plain
     if [ $said = "$2" ]; then ok; else bad "MINE=\"$1\" has the $said attention"; fi
 }
 attention '' tiled

@@ -40,7 +40,7 @@ $(C_)/minitorch/dist/%.o $(CHECKED)/minitorch/dist/%.o: $(wildcard minitorch/dis
 NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
-GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core ops optim prof testing))))
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core models ops optim prof testing))))
 ifeq ($(CUDA),off)
 APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))

@@ -97,7 +97,7 @@ typedef struct mt_attention_rung {
 } mt_attention_rung;
 
 /* The ladder from the simplest to the one of the fewest bytes, ended by a rung whose name is NULL. Programs use one of
- * them, and the bf16 one where the cast policy wants bf16 and the processor is fast with it (ops/gpt2.c). */
+ * them, and the bf16 one where the cast policy wants bf16 and the processor is fast with it (models/attention.c). */
 extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
@@ -142,7 +142,7 @@ typedef struct mt_gpt2_table {
     MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
 } mt_gpt2_table;
 
-MT_TABLE_OF(gpt2, GPT2) /* ops/gpt2.c */
+MT_TABLE_OF(gpt2, GPT2) /* models/attention.c */
 
 /* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */
 

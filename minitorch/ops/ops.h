@@ -55,7 +55,7 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
 mt_tensor *mt_dropout(mt_tensor *x, float p, mt_rng *rng);        /* zero with probability p, the rest / (1 - p) */
 mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label); /* logits [N,C], label i32 [N]: mean loss [] */
 
-/* ---- GPT-2 (ops/gpt2.c) ------------------------------------------------------------------------------------ */
+/* ---- GPT-2 (models/) --------------------------------------------------------------------------------------- */
 mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token + position */
 mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part);  /* x + part of one shape: mt_add without broadcasting */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */

@@ -1,0 +1,96 @@
+/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2, with the rung of the attention
+ * ladder that programs use. */
+#include "ops/call.h"
+#include "ops/kernels_16bit.h"
+#include "ops/kernels_gpt2.h"
+#include "ops/vec.h"
+
+/* What lab 11 adds: the packed and the bf16 rung. The Makefile defines MT_PLAIN for programs with lab 08 yours
+ * and lab 11 not. */
+#ifdef MT_PLAIN
+#define MT_ATTENTION plain
+enum { FUSED = 0 };
+#else
+#define MT_ATTENTION packed
+enum { FUSED = 1 };
+#endif
+#define ATTENTION(rung, part)  ATTENTION_(rung, part)
+#define ATTENTION_(rung, part) mt_attention_##rung##_##part##_cpu
+
+static bool bf16_pays(int64_t C, int64_t H)
+{
+    return FUSED && mt_pairs_are_fast() && C <= H * 128;
+}
+
+const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = ATTENTION(MT_ATTENTION, saved),
+                                    .attention_fwd = ATTENTION(MT_ATTENTION, fwd),
+                                    .attention_bwd = ATTENTION(MT_ATTENTION, bwd),
+                                    .attention_bf16_pays = bf16_pays,
+                                    .attention_bf16_fwd = mt_attention_bf16_fwd_cpu,
+                                    MT_GPT2_KERNELS(MT_KERNEL_CPU) };
+
+/* ---- the op -------------------------------------------------------------------------------------------- */
+
+/* Multiply-adds of one product of queries and keys, the causal half, as two FLOPs each. */
+static int64_t attention_flops(const int64_t *d)
+{
+    return d[0] * d[1] * (d[1] + 1) * d[2];
+}
+
+/* In f32 what the op reads, which may be a copy of 16 bits; in the scope. */
+static mt_tensor *widened(mt_tensor *t)
+{
+    if (t->dtype == MT_F32)
+        return t;
+    mt_tensor *wide = mt_empty(mt_shape_of(t), MT_F32, mt_device_of(t));
+    mt_16bit_kernels(mt_device_of(t))->convert(mt_data(wide), MT_F32, mt_data(t), t->dtype, mt_numel(t));
+    return wide;
+}
+
+static void attention_backward(mt_node *node, mt_tensor *dout)
+{
+    const int64_t *d = node->shape.dim;
+    mt_scope_begin();
+    mt_gpt2_kernels(node->device)
+        ->attention_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_f32(widened(mt_saved_tensor(node, 0))),
+                        mt_saved_data(node, 1), mt_f32(mt_saved_tensor(node, 2)), d[0], d[1], d[2], node->dims[0]);
+    mt_scope_end();
+    mt_count_work(5 * attention_flops(d), 44 * mt_numel(dout));
+}
+
+static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backward };
+
+const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads)
+{
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(device);
+    if (dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads))
+        return "bf16";
+    if (device != MT_CPU) /* the device's own */
+        return "tiled";
+    return !FUSED ? "plain" : C > heads * 128 ? "tiled" : "packed";
+}
+
+mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
+{
+    /* Forward and backward read the same numbers: the scores of rounded queries and keys do not fit the logarithm of
+     * the sum that forward saves of others. */
+    MT_CALL(c, &attention_op, { &qkv, MT_OPERAND });
+    MT_CHECK(qkv->view.rank == 3 && qkv->view.shape[2] % 3 == 0, "attention: qkv is %s, it must be [B,T,3C]",
+             mt_text_of(qkv));
+    int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
+    mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
+    mt_tensor *saved = mt_empty(MT_SHAPE(mt_gpt2_kernels(c.device)->attention_saved(B, T, heads)), MT_F32, c.device);
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(c.device);
+    bool bf16 = c.dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads);
+    mt_scope_begin();
+    if (bf16)
+        kernels->attention_bf16_fwd(mt_f32(out), mt_f32(saved), mt_data(qkv), B, T, C, heads);
+    else
+        kernels->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(widened(qkv)), B, T, C, heads);
+    mt_scope_end();
+    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), (bf16 ? 10 : 16) * mt_numel(out));
+    if (node)
+        node->dims[0] = heads;
+    mt_save(node, qkv, out, saved);
+    return out;
+}
