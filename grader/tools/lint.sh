@@ -67,7 +67,7 @@ budgets() {
 floors() {
     awk '
     BEGIN {
-        split("core 0 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 memory 5 data 6 text 6 ckpt 6 " \
+        split("core 0 cli 1 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 memory 5 data 6 text 6 ckpt 6 " \
               "dist 6 plan 6 models 7 testing 7 search 8 train 8 apps 9 bench 9 tests 9", pair, " ")
         for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
         # A unit is on the floor of its lab, or of the header of its own name when that is higher.

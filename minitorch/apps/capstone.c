@@ -14,8 +14,8 @@
 
 #include "train/capstone.h"
 #include "core/io.h"
-#include "prof/allowed.h"
-#include "prof/cli.h"
+#include "cli/allowed.h"
+#include "cli/cli.h"
 #include "train/board.h"
 #include "train/budgeted.h"
 #include "train/corpus.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/curve.h"
 
 /* Columns that are drawn when a file has them; the first column is the horizontal axis. */

@@ -12,7 +12,7 @@
 
 #include "core/rng.h"
 #include "data/idx.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 #define SIDE       28 /* pixels of a picture's side */
 #define BOX        20 /* pixels of the box into which a digit is fitted */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "memory/report.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 typedef struct options {
     const char *out;

@@ -12,7 +12,7 @@
 
 #include "models/gpt2.h"
 #include "plan/files.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 enum { BEST = 4 /* rows of the table */, TOKENS = 20 /* a parameter, where --tokens is left out */ };
 

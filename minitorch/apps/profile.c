@@ -4,7 +4,7 @@
  *     build/release/bin/profile build/run/mnist */
 #include <stdio.h>
 
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/machine.h"
 #include "prof/profile.h"
 

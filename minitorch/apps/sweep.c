@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "core/io.h"
-#include "prof/cli.h"
-#include "prof/progress.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
 #include "search/child.h"
 #include "search/command.h"
 #include "search/order.h"

@@ -15,9 +15,9 @@
 #include "core/io.h"
 #include "text/tokenizer.h"
 #include "data/token_writer.h"
-#include "prof/allowed.h"
-#include "prof/cli.h"
-#include "prof/progress.h"
+#include "cli/allowed.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
 
 enum { CHUNK = 64 << 10, MOST_WORKERS = 256 };
 

@@ -10,8 +10,8 @@
 
 #include "memory/caching.h"
 #include "ops/ops.h"
-#include "prof/allowed.h"
-#include "prof/cli.h"
+#include "cli/allowed.h"
+#include "cli/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
 #include "prof/monitor.h"

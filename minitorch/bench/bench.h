@@ -11,7 +11,7 @@
 
 #include "ops/kernels.h"
 #include "ops/kernels_16bit.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/profile.h"
 #include "prof/span.h"
 

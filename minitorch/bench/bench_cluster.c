@@ -14,7 +14,7 @@
 
 #include "models/step.h"
 #include "plan/train.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 enum { DEVICES = 1024, SLOWS = 80, FAILURES = 20 };
 

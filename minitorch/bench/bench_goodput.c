@@ -15,7 +15,7 @@
 #include "core/rng.h"
 #include "plan/goodput.h"
 #include "plan/scheduler.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 static const mt_option flags[] = { { 0 } };
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "plan/planner.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 typedef struct options {
     bool all;

@@ -18,7 +18,7 @@
 #include "models/mlp.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/metrics.h"
 
 enum { CLASSES = MT_MNIST_CLASSES, LAYERS = 3, PIECE = 8 /* steps */ };

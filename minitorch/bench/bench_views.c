@@ -8,7 +8,7 @@
 
 #include "core/storage.h"
 #include "core/view.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 enum { KINDS = 5, ROUNDS = 7 };
 

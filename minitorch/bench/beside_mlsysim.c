@@ -13,7 +13,7 @@
 #include "core/base.h"
 #include "plan/goodput.h"
 #include "plan/planner.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 static const mt_option flags[] = { { 0 } };
 

@@ -15,7 +15,7 @@
 #include "dist/collectives.h"
 #include "dist/mpi.h"
 #include "bench/faulty_rank.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 typedef struct options {
     const char *fault;

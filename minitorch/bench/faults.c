@@ -18,7 +18,7 @@
 #include "ckpt/shards.h"
 #include "core/io.h"
 #include "prof/curve.h"
-#include "prof/progress.h"
+#include "cli/progress.h"
 #include "testing/disk_sim.h"
 
 #include <inttypes.h>

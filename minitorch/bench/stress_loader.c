@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "data/loader.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 typedef struct options {
     int64_t rounds;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "memory/segment.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 const char *const mt_recompute_names[] = { "none", "selective", "block", NULL };
 

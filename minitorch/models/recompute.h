@@ -22,7 +22,7 @@ typedef struct mt_recompute_choice {
     int64_t budget; /* 0: of each block the same; else bytes, and each block's is chosen (models/cost.h) */
 } mt_recompute_choice;
 
-/* mt_recompute_parse -- for MT_PARSED (prof/cli.h): one of the names, or a size such as "2.5GB". */
+/* mt_recompute_parse -- for MT_PARSED (cli/cli.h): one of the names, or a size such as "2.5GB". */
 mt_status mt_recompute_parse(const char *text, void *choice);
 
 MT_C_END

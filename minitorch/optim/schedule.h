@@ -41,6 +41,6 @@ double mt_schedule_at(const mt_schedule *schedule, int64_t step);
 
 /* Given, in optim/schedule.c: "constant", "step", "exponential", "cosine", "triangular", "triangular2", "exp-range". */
 const char *mt_schedule_name(mt_schedule_kind kind);
-extern const char *const mt_schedule_names[]; /* the same, for MT_CHOICE (prof/cli.h) */
+extern const char *const mt_schedule_names[]; /* the same, for MT_CHOICE (cli/cli.h) */
 
 MT_C_END

@@ -120,7 +120,7 @@ extern const mt_update_rule mt_update_rules[MT_UPDATE_KINDS]; /* indexed by mt_u
 /* mt_hyper_default -- the rule's defaults, to change a field or two of. */
 mt_hyper mt_hyper_default(mt_update_kind kind);
 
-extern const char *const mt_update_names[]; /* the rules' names, for MT_CHOICE (prof/cli.h) */
+extern const char *const mt_update_names[]; /* the rules' names, for MT_CHOICE (cli/cli.h) */
 
 /* mt_state_count -- floats in state `which` of a parameter [rows,cols]; 0 when the rule has no such state. */
 int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols);

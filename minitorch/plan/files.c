@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/io.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 int64_t mt_plan_steps(const mt_plan_problem *p)
 {

@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "search/child.h"
 #include "search/command.h"
 #include "search/result.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "prof/allowed.h"
-#include "prof/cli.h"
+#include "cli/allowed.h"
+#include "cli/cli.h"
 
 /* A machine as /proc and /sys below a folder. */
 static char root[64];

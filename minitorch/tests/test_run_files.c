@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "core/device.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/curve.h"
 #include "prof/metrics.h"
-#include "prof/progress.h"
+#include "cli/progress.h"
 
 static char dir[64];
 

@@ -3,7 +3,7 @@
  * All computations are in double. A schedule has fewer than ten roundings (pow and cos are accurate to a unit in the
  * last place), so 1e-14 of the largest rate is a sufficient tolerance, far below any relevant difference. */
 #include "optim/schedule.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "tests/must.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * Torch's values are in double, so two comparisons are possible. The kernel must be within the oracle's tolerance of
  * torch, whose own rounding is negligible. And the oracle must agree with torch in double precision: both round at most
  * as often as an f32 computation, each time 2^-29 as much (2^-53 against 2^-24), and both may be off. */
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "testing/dump.h"
 #include "testing/update_oracle.h"
 #include "tests/must.h"

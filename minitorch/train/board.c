@@ -10,7 +10,7 @@
 #include "ckpt/crc32c.h"
 #include "core/io.h"
 #include "plan/keys.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "train/run_json.h"
 
 #define FORMAT "minitorch leaderboard 1"

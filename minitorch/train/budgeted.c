@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "ckpt/manifest.h"
-#include "prof/allowed.h"
-#include "prof/cli.h"
+#include "cli/allowed.h"
+#include "cli/cli.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
 #include "train/saved.h"

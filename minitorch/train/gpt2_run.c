@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/cost.h"
-#include "prof/allowed.h"
+#include "cli/allowed.h"
 #include "train/run_json.h"
 
 typedef mt_gpt2_run run;

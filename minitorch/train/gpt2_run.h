@@ -47,7 +47,7 @@ typedef struct mt_gpt2_run {
 } mt_gpt2_run;
 
 /* mt_gpt2_run_fits -- before anything is made: MT_ERR_ARGUMENT where the planned peaks of the ranks of this machine are
- * more than it allows (prof/allowed.h). A device's own memory is not looked at. */
+ * more than it allows (cli/allowed.h). A device's own memory is not looked at. */
 mt_status mt_gpt2_run_fits(const mt_gpt2_run *run);
 
 /* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan

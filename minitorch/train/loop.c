@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "autograd/finite.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/monitor.h"
 
 static bool next_batch(void *loader, mt_batch *batch)

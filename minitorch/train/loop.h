@@ -4,7 +4,7 @@
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
 #pragma once
 
-#include "prof/progress.h"
+#include "cli/progress.h"
 #include "train/ema.h"
 #include "train/step.h"
 

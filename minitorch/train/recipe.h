@@ -11,9 +11,9 @@
 #include "nn/module.h"
 #include "optim/optim.h"
 #include "optim/schedule.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "prof/metrics.h"
-#include "prof/progress.h"
+#include "cli/progress.h"
 #include "train/loop.h"
 
 MT_C_BEGIN

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "core/io.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 /* The first line of a stream that begins with `prefix`, without it and what is up to a ": " behind it. */
 static void line_of(char text[256], FILE *in, const char *prefix)

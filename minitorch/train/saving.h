@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ckpt/async.h"
-#include "prof/cli.h"
+#include "cli/cli.h"
 #include "train/loop.h"
 
 MT_C_BEGIN

@@ -1,5 +1,5 @@
 /* ending.c -- how a program ends: stopped by a signal where its files are complete, and with the right exit status. */
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* progress.c -- drawing the progress line. */
-#include "prof/progress.h"
+#include "cli/progress.h"
 
 #include <inttypes.h>
 #include <math.h>

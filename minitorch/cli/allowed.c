@@ -1,5 +1,5 @@
 /* allowed.c -- see allowed.h. */
-#include "prof/allowed.h"
+#include "cli/allowed.h"
 
 #include <inttypes.h>
 #include <math.h>

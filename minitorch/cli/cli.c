@@ -1,5 +1,5 @@
 /* cli.c -- option tables over argp, output folders, other programs; how a program ends is in ending.c. */
-#include "prof/cli.h"
+#include "cli/cli.h"
 
 #include <argp.h>
 #include <errno.h>
