@@ -40,10 +40,7 @@ typedef struct mg_group {
     int64_t count, stride;                          /* of that array: elements, bytes per element */
 } mg_group;
 
-#define MG_GROUP(step, title, run, cases)                            \
-    {                                                                \
-        step, title, run, cases, MT_COUNT(cases), sizeof((cases)[0]) \
-    }
+#define MG_GROUP(step, title, run, cases) { step, title, run, cases, MT_COUNT(cases), sizeof((cases)[0]) }
 
 typedef struct mg_lab {
     const char *id; /* "02-backprop": the folder in labs/, solutions/, grader/mutants/ */

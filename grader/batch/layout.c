@@ -209,10 +209,10 @@ static int by_order(const void *a, const void *b)
 
 static void sort(mg_class *class)
 {
-    qsort(class->handin, (size_t) class->count, sizeof *class->handin, by_key);
+    qsort(class->handin, (size_t)class->count, sizeof *class->handin, by_key);
     for (int64_t i = 0; i < class->count; i++)
         if (class->handin[i].pieces)
-            qsort(class->handin[i].piece, (size_t) class->handin[i].pieces, sizeof(mg_piece), by_order);
+            qsort(class->handin[i].piece, (size_t)class->handin[i].pieces, sizeof(mg_piece), by_order);
 }
 
 /* Gradescope's list: its submissions, also those without a folder. */

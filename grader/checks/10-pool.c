@@ -131,7 +131,7 @@ static void insert(model *m, int64_t at, extent e)
     m->count++;
 }
 
-static void delete (model *m, int64_t at)
+static void delete(model *m, int64_t at)
 {
     m->count--;
     memmove(m->extent + at, m->extent + at + 1, sizeof *m->extent * (size_t)(m->count - at));

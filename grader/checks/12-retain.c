@@ -16,7 +16,7 @@ typedef struct rule {
 /* A step is kept for one of three reasons, or because everything is. */
 static bool is_kept(const rule *r, const int64_t *steps, int64_t i)
 {
-    bool newest = i<r->last, multiple = r->every> 0 && steps[i] / r->every * r->every == steps[i];
+    bool newest = i < r->last, multiple = r->every > 0 && steps[i] / r->every * r->every == steps[i];
     return r->last == 0 || newest || multiple || steps[i] == r->best;
 }
 

@@ -48,10 +48,7 @@ static const struct {
     size_t at;
     cost_part part;
 } fields[] = {
-#define FIELD(name, part)                             \
-    {                                                 \
-#name, offsetof(mt_plan_cost, name) / 8, part \
-    }
+#define FIELD(name, part) { #name, offsetof(mt_plan_cost, name) / 8, part }
     FIELD(params, COST_STATE),       FIELD(parameters, COST_STATE), FIELD(copies, COST_STATE),
     FIELD(gradients, COST_STATE),    FIELD(optimizer, COST_STATE),  FIELD(buffers, COST_STATE),
     FIELD(activations, COST_MEMORY), FIELD(peak, COST_MEMORY),      FIELD(forward, COST_FLOPS),

@@ -13,18 +13,9 @@ typedef struct mg_dist {
     double a, b;
 } mg_dist;
 
-#define NORMAL(mean, stddev)         \
-    {                                \
-        MG_DIST_NORMAL, mean, stddev \
-    }
-#define UNIFORM(low, high)         \
-    {                              \
-        MG_DIST_UNIFORM, low, high \
-    }
-#define MIXED(low, high)         \
-    {                            \
-        MG_DIST_MIXED, low, high \
-    } /* either sign, magnitude 2^e with e uniform in low .. high */
+#define NORMAL(mean, stddev) { MG_DIST_NORMAL, mean, stddev }
+#define UNIFORM(low, high)   { MG_DIST_UNIFORM, low, high }
+#define MIXED(low, high)     { MG_DIST_MIXED, low, high } /* either sign, magnitude 2^e with e uniform in low .. high */
 
 /* mg_fill -- out[0..n-1] drawn from dist. */
 void mg_fill(mt_rng *rng, float *out, int64_t n, mg_dist dist);

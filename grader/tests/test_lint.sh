@@ -41,8 +41,8 @@ violation "a long line" minitorch/core/a.c "minitorch/core/a.c:1: a line of more
 violation "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
 violation "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
 violation "a pipe into grep -q" minitorch/core/a.sh 'minitorch/core/a.sh:1: a pipe into grep -q' <<<"ldd x |"' grep -q y && z'
-if command -v clang-format >/dev/null; then
-    violation "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format" <<<'int  x;'
+if command -v clang-format-19 >/dev/null; then
+    violation "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format-19 -i" <<<'int  x;'
 fi
 
 lines 61 >minitorch/core/long.c

@@ -5,21 +5,13 @@
 
 static const mg_network network = { .latency = 1, .byte_time = 0.01 }; /* a message of 100 bytes takes 2 s */
 
-#define SEND(peer)                      \
-    {                                   \
-        MG_OP_SEND, peer, 100, 0, MT_OK \
-    }
-#define RECV(peer)                      \
-    {                                   \
-        MG_OP_RECV, peer, 100, 0, MT_OK \
-    }
-#define WAIT(row)                    \
-    {                                \
-        MG_OP_WAIT, row, 0, 0, MT_OK \
-    }
-#define DEEDS(rows)                          \
-    {                                        \
-        .op = (rows), .ops = MT_COUNT(rows), \
+#define SEND(peer) { MG_OP_SEND, peer, 100, 0, MT_OK }
+#define RECV(peer) { MG_OP_RECV, peer, 100, 0, MT_OK }
+#define WAIT(row)  { MG_OP_WAIT, row, 0, 0, MT_OK }
+#define DEEDS(rows)            \
+    {                          \
+        .op = (rows),          \
+        .ops = MT_COUNT(rows), \
     }
 
 Test(network, both_ways_at_once)

@@ -4,7 +4,7 @@
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   floors    a file includes from its own floor or a lower one (docs/STYLE.md)
 #   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
-#   layout    clang-format, where it is installed
+#   layout    that of clang-format 19, where it is installed; other versions lay out some lines otherwise
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
 set -euo pipefail
 cd "${ROOT:-$(dirname "$0")/../..}"
@@ -124,12 +124,12 @@ leftovers() {
 }
 
 layout() {
-    if command -v clang-format >/dev/null; then
-        clang-format --dry-run "${sources[@]}" 2>&1 |
-            sed -nE 's/^([^:]*:[0-9]+):[0-9]+: (warning|error): code should be.*/\1: layout, run: clang-format -i FILE/p' |
+    if command -v clang-format-19 >/dev/null; then
+        clang-format-19 --dry-run "${sources[@]}" 2>&1 |
+            sed -nE 's/^([^:]*:[0-9]+):[0-9]+: (warning|error): code should be.*/\1: layout, run: clang-format-19 -i FILE/p' |
             sort -u -t: -k1,1
     else
-        echo "lint: layout not checked: no clang-format (apt-get install clang-format)" >&2
+        echo "lint: layout not checked: no clang-format-19 (make deps)" >&2
     fi
 }
 

@@ -48,7 +48,7 @@ struct mt_option {
 };
 
 #define MT_FIELD(type, field, field_type) \
-    (offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, field_type : 0)))
+    (offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, field_type: 0)))
 #define MT_FLAG(type, field) MT_OPTION_FLAG, MT_FIELD(type, field, bool), 0, 0, NULL, NULL, NULL
 #define MT_I64(type, field, low, high) \
     MT_OPTION_I64, MT_FIELD(type, field, int64_t), low, (double)(high), NULL, NULL, NULL

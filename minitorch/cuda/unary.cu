@@ -61,7 +61,7 @@ static void backward(const char *name, float *dx, const float *dout, const float
 UNARY(exp, expf(x), s)
 UNARY(log, logf(x), 1 / s)
 UNARY(sqrt, sqrtf(x), 0.5f / s)
-UNARY(sigmoid, 1 / (1 + expf(-x)), s *(1 - s))
+UNARY(sigmoid, 1 / (1 + expf(-x)), s * (1 - s))
 UNARY(tanh, tanhf(x), 1 - s * s)
 UNARY(gelu_tanh, mt_gelu_tanh(x), mt_gelu_tanh_slope(s))
 

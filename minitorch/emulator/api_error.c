@@ -92,10 +92,7 @@ static const struct {
     cudaError_t code;
     const char *name, *text;
 } errors[] = {
-#define ERROR(name, text) \
-    {                     \
-        name, #name, text \
-    }
+#define ERROR(name, text) { name, #name, text }
     ERROR(cudaSuccess, "no error"),
     ERROR(cudaErrorInvalidValue, "invalid argument"),
     ERROR(cudaErrorMemoryAllocation, "out of memory"),

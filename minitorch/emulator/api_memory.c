@@ -156,7 +156,7 @@ static struct registered {
     struct registered *next;
     char *begin;
     size_t size;
-} * registered;
+} *registered;
 
 bool emu_is_registered(const void *address, size_t size)
 {

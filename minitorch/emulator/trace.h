@@ -132,7 +132,7 @@ typedef struct emu_tracer {
         uint32_t fence;  /* stamp of that */
         uint32_t warp;   /* which called it */
         uint64_t block;
-    } * turns; /* which block began at which tag, of this launch */
+    } *turns; /* which block began at which tag, of this launch */
     size_t turn_count, turn_capacity;
     struct emu_told {
         emu_kind kind;
@@ -147,7 +147,7 @@ typedef struct emu_tracer {
         size_t shared_used[2];
         emu_cell *shared_cells;
         uint16_t *paths; /* of its threads */
-    } * own;
+    } *own;
     emu_record *buffers;
 } emu_tracer;
 

@@ -34,30 +34,18 @@ typedef struct mt_key {
     const char *const *choice; /* ended by NULL */
 } mt_key;
 
-#define MT_KEY_POSITIVE(type, name, field, unit, high)                                  \
-    {                                                                                   \
-        name, offsetof(type, field), MT_KEY_IS_NUMBER, false, true, 0, high, unit, NULL \
-    }
-#define MT_KEY_RANGE(type, name, field, unit, low, high)                                   \
-    {                                                                                      \
-        name, offsetof(type, field), MT_KEY_IS_NUMBER, false, false, low, high, unit, NULL \
-    }
-#define MT_KEY_WHOLE(type, name, field, low, high, needed)                              \
-    {                                                                                   \
-        name, offsetof(type, field), MT_KEY_IS_WHOLE, needed, false, low, high, 1, NULL \
-    }
-#define MT_KEY_TEXT(type, name, field, needed)                                    \
-    {                                                                             \
-        name, offsetof(type, field), MT_KEY_IS_TEXT, needed, false, 0, 0, 0, NULL \
-    }
-#define MT_KEY_CHOICE(type, name, field, list)                                     \
-    {                                                                              \
-        name, offsetof(type, field), MT_KEY_IS_CHOICE, false, false, 0, 0, 0, list \
-    }
-#define MT_KEY_ANY(type, name, field, needed)                                    \
-    {                                                                            \
-        name, offsetof(type, field), MT_KEY_IS_ANY, needed, false, 0, 0, 0, NULL \
-    }
+#define MT_KEY_POSITIVE(type, name, field, unit, high) \
+    { name, offsetof(type, field), MT_KEY_IS_NUMBER, false, true, 0, high, unit, NULL }
+#define MT_KEY_RANGE(type, name, field, unit, low, high) \
+    { name, offsetof(type, field), MT_KEY_IS_NUMBER, false, false, low, high, unit, NULL }
+#define MT_KEY_WHOLE(type, name, field, low, high, needed) \
+    { name, offsetof(type, field), MT_KEY_IS_WHOLE, needed, false, low, high, 1, NULL }
+#define MT_KEY_TEXT(type, name, field, needed) \
+    { name, offsetof(type, field), MT_KEY_IS_TEXT, needed, false, 0, 0, 0, NULL }
+#define MT_KEY_CHOICE(type, name, field, list) \
+    { name, offsetof(type, field), MT_KEY_IS_CHOICE, false, false, 0, 0, 0, list }
+#define MT_KEY_ANY(type, name, field, needed) \
+    { name, offsetof(type, field), MT_KEY_IS_ANY, needed, false, 0, 0, 0, NULL }
 
 /* mt_keys_read -- where: the file and the place in it, for messages. MT_ERR_ARGUMENT, *out partly changed: no object; a
  * key twice, or one that the table has not; one that is missing; a value of another kind, or out of its bounds. */

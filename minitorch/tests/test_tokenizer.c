@@ -141,7 +141,7 @@ static int64_t random_text(uint8_t *text, int64_t most, mt_rng *rng)
     static const char *const part[] = { "the", " ",        "  ",           "\n",       "'s",
                                         "'",   "é",        "中文",         "12",       "²",
                                         "!",   "\xff",     "\xc3",         "\xe2\x82", "\xed\xa0\x80",
-                                        "😀",   "\xc2\x85", "\xe3\x80\x80", "aaaa",     " lab",
+                                        "😀",  "\xc2\x85", "\xe3\x80\x80", "aaaa",     " lab",
                                         "\0" };
     int64_t size = 0, want = mt_rng_below(rng, (uint32_t)most), kind = mt_rng_below(rng, 2);
     while (size + 8 < want) {
@@ -327,7 +327,7 @@ Test(tokenizer, learning_is_what_counting_anew_gives)
     for (int i = 0; i < 5; i++) {
         uint8_t text[400];
         for (int64_t k = 0; k < 400; k++)
-            text[k] = (uint8_t) "aab bc\n"[mt_rng_below(&rng, 7)];
+            text[k] = (uint8_t)"aab bc\n"[mt_rng_below(&rng, 7)];
         mt_vocabulary *v = mt_vocabulary_train(text, 400, 256 + 20 + 1);
         learn_slowly(text, 400, v->token.count - 257, v);
         comes_back(v, text, 400);
@@ -343,7 +343,7 @@ Test(tokenizer, learning_from_long_pieces_is_fast)
     uint8_t *text = malloc(LINES * (LONG + 1)), *p = text;
     for (int64_t line = 0; line < LINES; line++) {
         for (int64_t i = 0; i < LONG; i++)
-            *p++ = (uint8_t) "-=~+"[mt_rng_below(&rng, 4)];
+            *p++ = (uint8_t)"-=~+"[mt_rng_below(&rng, 4)];
         *p++ = '\n';
     }
     double begin = mt_now();

@@ -13,7 +13,7 @@
 #define NCCL_PATCH            9
 #define NCCL_SUFFIX           ""
 #define NCCL_VERSION_CODE     22809
-#define NCCL_VERSION(X, Y, Z) (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) : (X)*10000 + (Y)*100 + (Z))
+#define NCCL_VERSION(X, Y, Z) (((X) <= 2 && (Y) <= 8) ? (X) * 1000 + (Y) * 100 + (Z) : (X) * 10000 + (Y) * 100 + (Z))
 #define NCCL_COMM_NULL        NULL
 #define NCCL_UNIQUE_ID_BYTES  128
 

@@ -100,10 +100,10 @@ __global__ void shared(float4 *c, int shift)
     c[t] = { v.x, v.y, v.z, v.w };
 }
 
-#define RUN(kernel, loads, stores, sectors)                                              \
-    kernel<<<N / 128, 128>>>(a, c);                                                      \
-    expect(#kernel, (loads)*N / 32, (uint64_t)(loads)*N / 32 * (sectors), GLOBAL, LOAD); \
-    expect(#kernel, (stores)*N / 32, (uint64_t)(stores)*N / 32 * (sectors), GLOBAL, STORE)
+#define RUN(kernel, loads, stores, sectors)                                                  \
+    kernel<<<N / 128, 128>>>(a, c);                                                          \
+    expect(#kernel, (loads) * N / 32, (uint64_t)(loads) * N / 32 * (sectors), GLOBAL, LOAD); \
+    expect(#kernel, (stores) * N / 32, (uint64_t)(stores) * N / 32 * (sectors), GLOBAL, STORE)
 
 template <class T> struct arrays {
     T *a = device<T>(2 * N), *c = device<T>(2 * N);

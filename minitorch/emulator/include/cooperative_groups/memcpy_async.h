@@ -11,10 +11,9 @@ namespace cooperative_groups
 template <class Group, class Size>
 CUEMU_INLINE void cuemu_group_copy(const Group &group, void *to, const void *from, const Size &size)
 {
-    cuda::cuemu_share(
-        group, size, cuda::cuemu_unit(size), [&](size_t at, size_t bytes) __attribute__((always_inline)) {
-            cuemu_copy_pieces((char *)to + at, (const char *)from + at, bytes);
-        });
+    cuda::cuemu_share(group, size, cuda::cuemu_unit(size), [&](size_t at, size_t bytes) __attribute__((always_inline)) {
+        cuemu_copy_pieces((char *)to + at, (const char *)from + at, bytes);
+    });
     cuemu_copy_commit();
 }
 template <class Group, class T, class U, class Size>

@@ -157,10 +157,9 @@ template <class Group, class T, class Size, thread_scope Scope>
 CUEMU_INLINE async_contract_fulfillment memcpy_async(const Group &group, T *to, const T *from, Size size,
                                                      pipeline<Scope> &pipe)
 {
-    cuemu_share(
-        group, size, cuemu_unit(size), [&](size_t at, size_t bytes) __attribute__((always_inline)) {
-            pipe.copy((char *)to + at, (const char *)from + at, bytes);
-        });
+    cuemu_share(group, size, cuemu_unit(size), [&](size_t at, size_t bytes) __attribute__((always_inline)) {
+        pipe.copy((char *)to + at, (const char *)from + at, bytes);
+    });
     return async_contract_fulfillment::async;
 }
 template <class Group, class Size, thread_scope Scope>

@@ -32,8 +32,7 @@ int main()
     std::vector<float> x = ramp(n);
     float *dx = upload(x), shift = 3.0f;
     map<<<1, 64>>>(dx, scale{ 2.0f }, b);
-    map<<<1, 64>>>(
-        dx, [=] __device__(float v) { return v - shift; }, b);
+    map<<<1, 64>>>(dx, [=] __device__(float v) { return v - shift; }, b);
     launch(map<scale>, 64, dx, scale{ 0.5f }, b);
     std::vector<float> got = take(dx, n);
     for (int i = 0; i < n; i++)
