@@ -39,7 +39,7 @@
 #include "data/dataset.h"   /* samples by index                                       lab 05 */
 #include "data/sampler.h"   /* the order of the samples                               lab 05 */
 #include "data/loader.h"    /* batches, prefetched by worker threads                  lab 05 */
-#include "prof/span.h"      /* time of each operation */
+#include "core/span.h"      /* time of each operation */
 #include "prof/profile.h"   /* ... as a table, a trace, a timeline */
 
 /* Memory and files of a run. */

@@ -7,7 +7,7 @@
 #include "models/gpt2.h"
 #include "ops/autocast.h"
 #include "ops/ops.h"
-#include "prof/span.h"
+#include "core/span.h"
 #include "worker/calls_10.h"
 #include "worker/heap.h"
 

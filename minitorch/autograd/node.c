@@ -4,7 +4,7 @@
 #include "autograd/node.h"
 #include "autograd/finite.h"
 #include "core/scope.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "ops/kernels_16bit.h"
 #include "cli/cli.h"
 #include "prof/profile.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 /* bench_machine -- "AMD EPYC, 2 cores, gcc 12.2.0"; not to be freed. */
 static inline const char *bench_machine(void)

@@ -63,7 +63,7 @@ typedef enum mt_memory_use {
     MT_USE_GRADIENT,  /* of a parameter */
     MT_USE_ACTIVATION,
     MT_USE_OTHER,  /* batches, data sets */
-    MT_USE_UNSAID, /* the recorder takes it for an activation inside an op (prof/span.h), else for other */
+    MT_USE_UNSAID, /* the recorder takes it for an activation inside an op (core/span.h), else for other */
 } mt_memory_use;
 
 #define MT_USES MT_USE_UNSAID

@@ -11,7 +11,7 @@
 
 #include "core/scope.h"
 #include "data/ring.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 typedef struct slot {
     mt_batch batch;

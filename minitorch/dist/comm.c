@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof/span.h"
+#include "core/span.h"
 
 _Thread_local bool mt_comm_behind;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dist/collectives.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 /* One call. It leaves the queue when it has run, and is freed by the one who waits for it. */
 typedef struct job {

@@ -7,7 +7,7 @@
 #include "core/storage.h"
 #include "cuda/launch.cuh"
 #include "dist/nccl_parts.cuh"
-#include "prof/span.h"
+#include "core/span.h"
 
 /* ---- failures ----------------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "autograd/tape.h"
 #include "ops/kernels.h"
 #include "ops/ops.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 MT_C_BEGIN
 
@@ -58,7 +58,7 @@ void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **so
 /* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape);
 
-/* mt_call_end -- counts the work (prof/span.h), records the call, closes the span. Returns the node, in which backward
+/* mt_call_end -- counts the work (core/span.h), records the call, closes the span. Returns the node, in which backward
  * finds what mt_save and the op put there; NULL when there is nothing to record. Edges of the node are the inputs that
  * are given and not MT_INTEGER, in their order. */
 mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes);

@@ -5,7 +5,7 @@
 #include "ops/autocast.h"
 #include "optim/master.h"
 #include "optim/rules.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 #include <inttypes.h>
 #include <math.h>

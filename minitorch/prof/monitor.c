@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "core/storage.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 enum { CLIENTS = 32, REQUEST = 2048, PAGE = 4096 };
 

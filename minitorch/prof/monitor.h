@@ -21,7 +21,7 @@ typedef struct mt_monitor_config {
     double tokens;    /* of a sample; 0: samples have none */
     double flops;     /* of the model for a sample, and */
     double peak;      /* FLOP/s of all devices; 0: unknown, there is no MFU */
-    bool waits;       /* several ranks: measure how long the calling thread waits for others, by spans (prof/span.h) */
+    bool waits;       /* several ranks: measure how long the calling thread waits for others, by spans (core/span.h) */
 } mt_monitor_config;
 
 /* mt_monitor_open -- called by the thread that will take the steps. MT_ERR_ARGUMENT, with words: the port is taken, or

@@ -1,7 +1,7 @@
 /* recorder.c -- all threads write to one file, under one lock. */
 #include "prof/recorder.h"
 #include "core/storage.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 #include <errno.h>
 #include <omp.h>

@@ -1,4 +1,4 @@
-/* recorder.h -- writes every span of every thread (prof/span.h) to a file, which prof/profile.h reads.
+/* recorder.h -- writes every span of every thread (core/span.h) to a file, which prof/profile.h reads.
  *
  *     mt_record_begin("build/run/spans.bin");
  *     train();

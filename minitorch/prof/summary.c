@@ -2,7 +2,7 @@
 #include "core/io.h"
 #include "prof/profile.h"
 #include "prof/put.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/storage.h"
-#include "prof/span.h"
+#include "core/span.h"
 #include "testing/profile_here.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #include "models/gpt2.h"
 #include "optim/optim.h"
 #include "prof/recorder.h"
-#include "prof/span.h"
+#include "core/span.h"
 #include "temp_dir.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "on_ranks.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 #include <pthread.h>
 

@@ -10,7 +10,7 @@
 #include "ops/autocast.h"
 #include "ops/kernels.h"
 #include "optim/rules.h"
-#include "prof/span.h"
+#include "core/span.h"
 
 typedef mt_divided_told told;
 typedef mt_divided divided;

@@ -8,7 +8,7 @@
 #include "dist/compress.h"
 #include "dist/zero.h"
 #include "ops/kernels.h"
-#include "prof/span.h"
+#include "core/span.h"
 #include "train/accumulate.h"
 
 /* What ranks tell each other of a step. */

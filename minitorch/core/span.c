@@ -1,5 +1,5 @@
 /* span.c -- the listener, and the chain of open spans of each thread; see span.h. */
-#include "prof/span.h"
+#include "core/span.h"
 #include "core/storage.h"
 
 #include <stdatomic.h>
