@@ -2,7 +2,7 @@
 #include "checks/15-scale.h"
 #include "checks/15-seconds.h"
 #include "checks/fill.h"
-#include "models/step.h"
+#include "plan/gpt2_tasks.h"
 #include "worker/cluster.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "core/scope.h"
 #include "dist/mesh.h"
 #include "dist/threads.h"
-#include "models/step.h"
+#include "plan/gpt2_tasks.h"
 #include "ops/call.h"
 #include "testing/clock_sim.h"
 #include "worker/calls_15.h"

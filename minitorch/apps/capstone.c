@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "train/capstone.h"
+#include "capstone/capstone.h"
 #include "core/io.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
-#include "train/board.h"
-#include "train/budgeted.h"
+#include "capstone/board.h"
+#include "capstone/budgeted.h"
 #include "train/corpus.h"
 
 typedef struct options {

@@ -10,7 +10,7 @@
 #include "core/scope.h"
 #include "core/storage.h"
 #include "memory/pool.h"
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "train/recipe.h"
 
 enum { WARM = 2 /* steps after which the system should not be asked any more */, MOST_STEPS = 1000 };

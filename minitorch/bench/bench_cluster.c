@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "models/step.h"
+#include "plan/gpt2_tasks.h"
 #include "plan/train.h"
 #include "cli/cli.h"
 

@@ -12,7 +12,7 @@
 
 #include "bench/bench.h"
 #include "core/scope.h"
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "models/decoder.h"
 #include "train/recipe.h"
 #include "train/step.h"

@@ -19,7 +19,7 @@ const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers);
 /* What a user chose. */
 typedef struct mt_recompute_choice {
     mt_recompute each;
-    int64_t budget; /* 0: of each block the same; else bytes, and each block's is chosen (models/cost.h) */
+    int64_t budget; /* 0: of each block the same; else bytes, and each block's is chosen (plan/gpt2_cost.h) */
 } mt_recompute_choice;
 
 /* mt_recompute_parse -- for MT_PARSED (cli/cli.h): one of the names, or a size such as "2.5GB". */

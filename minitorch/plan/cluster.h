@@ -12,7 +12,7 @@
  *     mt_cluster_tasks_free(tasks);
  *
  * Times are seconds from 0 on. Nothing is drawn at random: slow devices and failures are lists.
- * Unit: solutions/15-scale/cluster.c. Given: plan/tasks.c, models/step.c */
+ * Unit: solutions/15-scale/cluster.c. Given: plan/tasks.c, plan/gpt2_tasks.c */
 #pragma once
 
 #include "plan/planner.h"

@@ -8,7 +8,7 @@
  *         ... cost.peak, cost.forward, cost.pipe ...
  *     }
  *
- * Unit: solutions/15-scale/cost.c. For one device, with the names of train_gpt2's options: models/cost.h. */
+ * Unit: solutions/15-scale/cost.c. For one device, with the names of train_gpt2's options: plan/gpt2_cost.h. */
 #pragma once
 
 #include "core/dtype.h"

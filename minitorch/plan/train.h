@@ -4,7 +4,7 @@
  *     mt_cluster_tasks *step = mt_cluster_tasks_new();
  *     mt_cluster_job job = { .steps = 10000, .interval = 100, .save = 60, .restart = 300 };
  *     mt_cluster_trained run;
- *     if (mt_cluster_step(step, &problem, &strategy, 16) != MT_OK ||   // the tasks of one step: models/step.h
+ *     if (mt_cluster_step(step, &problem, &strategy, 16) != MT_OK ||   // the tasks of one step: plan/gpt2_tasks.h
  *         mt_cluster_train(&run, &cluster, step, &job) != MT_OK)
  *         puts(mt_last_error());
  *     ... run.time.seconds, run.time.share ...                 // and dollars: devices * seconds / 3600 * price

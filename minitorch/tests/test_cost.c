@@ -1,8 +1,8 @@
-/* test_cost.c -- the plan of a training step of GPT-2 (models/cost.h) beside one that is taken: its arithmetic as the
- * ops count it, its memory as the allocator counts it, in f32, bf16 and f16. */
+/* test_cost.c -- the plan of a training step of GPT-2 (plan/gpt2_cost.h) beside one that is taken: its arithmetic as
+ * the ops count it, its memory as the allocator counts it, in f32, bf16 and f16. */
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "ops/autocast.h"
 #include "ops/ops.h"
 #include "optim/optim.h"

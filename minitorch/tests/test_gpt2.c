@@ -9,7 +9,7 @@
 #include "aborts.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "must.h"
 #include "ops/ops.h"
 #include "optim/optim.h"

@@ -1,7 +1,7 @@
 /* gpt2_run.h -- a run of train_gpt2, and its checkpoints. */
 #pragma once
 
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
 #include "train/saving.h"

@@ -1,5 +1,5 @@
 /* budgeted.c -- see budgeted.h. */
-#include "train/budgeted.h"
+#include "capstone/budgeted.h"
 
 #include <errno.h>
 #include <fcntl.h>

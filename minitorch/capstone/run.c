@@ -1,14 +1,14 @@
-/* capstone_run.c -- a plan in the simulator; see capstone.h. Failures of a pool and slow times of its devices are
+/* run.c -- a plan in the simulator; see capstone.h. Failures of a pool and slow times of its devices are
  * Poisson processes, drawn from (seed, future): as lists, for twice the budget's days. What takes longer is beyond the
  * budget anyway. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/rng.h"
-#include "models/step.h"
+#include "plan/gpt2_tasks.h"
 #include "plan/files.h"
 #include "plan/train.h"
-#include "train/capstone.h"
+#include "capstone/capstone.h"
 
 enum { STREAM_FAILURES = MT_STREAM_USER, STREAM_SLOW };
 

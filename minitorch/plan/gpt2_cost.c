@@ -1,5 +1,5 @@
-/* cost.c -- see cost.h. */
-#include "models/cost.h"
+/* gpt2_cost.c -- see gpt2_cost.h. */
+#include "plan/gpt2_cost.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

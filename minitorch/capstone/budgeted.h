@@ -1,5 +1,5 @@
 /* budgeted.h -- GPT-2 trained by the program train_gpt2 within a budget of FLOPs: as many steps as the budget allows,
- * counted by models/cost.h (what backward computes again counts too, evaluation does not). The score is the loss on
+ * counted by plan/gpt2_cost.h (what backward computes again counts too, evaluation does not). The score is the loss on
  * windows that are the same for all recipes.
  *
  *     mt_budgeted b = { .size = "toy", .data = mt_corpus_text(), .out = "build/run/capstone", .seed = 1,
@@ -10,7 +10,7 @@
  *         status = mt_budgeted_run(&r, &b); */
 #pragma once
 
-#include "models/cost.h"
+#include "plan/gpt2_cost.h"
 #include "plan/keys.h"
 
 MT_C_BEGIN

@@ -1,5 +1,5 @@
 /* board.c -- see board.h. */
-#include "train/board.h"
+#include "capstone/board.h"
 
 #include <errno.h>
 #include <inttypes.h>

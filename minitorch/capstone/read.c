@@ -1,5 +1,5 @@
-/* capstone_read.c -- the cluster and the plan from JSON; see capstone.h. */
-#include "train/capstone.h"
+/* read.c -- the cluster and the plan from JSON; see capstone.h. */
+#include "capstone/capstone.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated: plan/cost.h of one
+/* gpt2_cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated: plan/cost.h of one
  * device, with a choice of what is computed again for each layer.
  *
  *     const mt_gpt2_batch batch = { .samples = 4, .time = 1024, .micro = 1 };

@@ -1,5 +1,5 @@
-/* step.c -- collectives, pipelines and training steps as tasks; see step.h. */
-#include "models/step.h"
+/* gpt2_tasks.c -- collectives, pipelines and training steps as tasks; see gpt2_tasks.h. */
+#include "plan/gpt2_tasks.h"
 
 #include <stdlib.h>
 

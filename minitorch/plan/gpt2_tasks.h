@@ -1,4 +1,4 @@
-/* step.h -- what the units of labs 13 and 14 do, and with them a training step, as tasks of a simulated cluster
+/* gpt2_tasks.h -- what the units of labs 13 and 14 do, and with them a training step, as tasks of a simulated cluster
  * (plan/cluster.h). A message begins when its sender has called mt_send and its receiver mt_recv, as in dist/threads.h.
  */
 #pragma once
