@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# lint.sh -- make lint: budgets, floors, left-overs, layout. Every complaint is `file:line: what, what to do`.
+# lint.sh -- make lint: budgets, stages, left-overs, layout. Every complaint is `file:line: what, what to do`.
 #
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
-#   floors    a file includes from its own floor or a lower one (docs/STYLE.md)
+#   stages    a file includes from its own stage or an earlier one (minitorch/stages.tsv)
 #   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
 #   layout    that of clang-format 19, where it is installed; other versions lay out some lines otherwise
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
@@ -34,6 +34,7 @@ budgets() {
     }
     FILENAME == list && list != "/dev/null" {
         if ($0 ~ /^#/ || NF == 0) next
+        if ($1 ~ /:.*\//) next # of an include, see stages
         if (NF < 3) printf "%s:%d: an exception without a reason, write `FILE[:FUNCTION]  why`\n", list, FNR
         reason[$1] = 1; at[$1] = FNR
         next
@@ -63,47 +64,34 @@ budgets() {
     }' "$exceptions" "${sources[@]}"
 }
 
-# The floor of a path of the tree or of an include; data, text, ckpt, dist and plan must not include each other.
-floors() {
-    awk '
-    BEGIN {
-        split("core 0 cli 1 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 memory 5 data 6 text 6 ckpt 6 " \
-              "dist 6 plan 6 models 7 testing 7 search 8 train 8 apps 9 bench 9 tests 9", pair, " ")
-        for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
-        # A unit is on the floor of its lab, or of the header of its own name when that is higher.
-        split("00 0 01 2 02 2 03 3 04 4 05 6 06 2 07 2 08 7 09 5 10 5 11 2 12 6 13 6 14 7 15 6", pair, " ")
-        for (i = 1; i in pair; i += 2) lab[pair[i]] = pair[i + 1]
-    }
-    function folder(path) { return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "" }
-    function bare(path) { sub(/.*\//, "", path); sub(/\.[a-z]*$/, "", path); return path }
-    function floor_of(path) {
-        if (path ~ /^optim\/(updates|updates_cuda|clip|scaler|master)\.h$/) return 2 # kernels, declared beside the optimizers
-        if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
-        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_given|kernels_gpt2|kernels_16bit|kernels_fused|tables|nd|heads|matmul|matmul_cuda|matmul_parts|vec|vecmath)\.[ch]$/) return 2 # kernels, declared beside the ops
-        if (path ~ /^ops\/policy\.[ch]$/) return 0 # an extension point, implemented by autocast
-        if (path !~ /\//) return 9                                        # mt.h, the umbrella
-        return folder(path) in floor ? floor[folder(path)] : -1
-    }
-    FILENAME ~ /^grader\// { nextfile }
-    FILENAME ~ /^minitorch\/emulator\// { nextfile } # independent of the framework; its headers are arranged as in CUDA
+# Each folder of minitorch/ is a row of minitorch/stages.tsv: a file includes from its own row or an earlier one, a unit from the
+# rows up to its lab. Programs, tests and the emulator, whose headers are arranged as in CUDA, include what they need.
+stages() {
+    local table=minitorch/stages.tsv
+    awk -F'\t' -v table=$table '
+    FILENAME == table { order[$1] = ++rows; lab[$1] = $2; next }
+    FILENAME == "grader/tools/lint-exceptions" { sub(/ .*/, ""); excepted[$0] = 1; next }
+    FILENAME ~ /^(grader|minitorch\/(emulator|apps|bench|tests|testing))\// { nextfile }
     FNR == 1 {
         own = FILENAME
-        if (sub(/^minitorch\//, "", own)) { mine = floor_of(own); own = folder(own) }
-        else { sub(/^solutions\//, "", own); mine = lab[substr(own, 1, 2)]; own = own ~ /^12-/ ? "ckpt" : own ~ /^13-/ ? "dist" : folder(own) }
+        unit = sub(/^solutions\//, "", own)
+        sub(/^minitorch\//, "", own)
+        mine = unit ? substr(own, 1, 2) : substr(own, 1, index(own, "/") - 1)
+        if (own !~ /\//) nextfile # mt.h, the umbrella
+        if (!unit && !(mine in order)) {
+            printf "%s:1: %s/ belongs to no lab, name it in %s\n", FILENAME, mine, table
+            nextfile
+        }
     }
     /^ *# *include *"/ {
         split($0, part, "\""); path = part[2]
-        dir = FILENAME; sub(/\/[^\/]*$/, "", dir)
         if (path !~ /\// && path != "mt.h") next # a neighbour
-        theirs = floor_of(path)
-        if (FILENAME ~ /^solutions/ && bare(path) == bare(FILENAME)) { mine = theirs > mine ? theirs : mine; next }
-        if (theirs < 0)
+        theirs = substr(path, 1, index(path, "/") - 1)
+        if (path != "mt.h" && !(theirs in order))
             printf "%s:%d: includes %s, name headers from minitorch/ on (\"core/base.h\")\n", FILENAME, FNR, path
-        else if (theirs > mine)
-            printf "%s:%d: includes %s, which is a floor above: move what it needs down\n", FILENAME, FNR, path
-        else if (mine == 6 && theirs == 6 && folder(path) != own)
-            printf "%s:%d: includes %s: %s and %s must not include each other\n", FILENAME, FNR, path, own, folder(path)
-    }' "${sources[@]}"
+        else if ((path == "mt.h" || (unit ? lab[theirs] > mine : order[theirs] > order[mine])) && !((FILENAME ":" path) in excepted))
+            printf "%s:%d: includes %s, which belongs to a later stage (%s): let the earlier one offer what it needs\n", FILENAME, FNR, path, table
+    }' $(ls $table grader/tools/lint-exceptions 2>/dev/null) "${sources[@]}"
 }
 
 leftovers() {
@@ -134,7 +122,7 @@ layout() {
 }
 
 statistics=$({ budgets >"$complaints"; } 2>&1)
-{ floors && leftovers && layout; } >>"$complaints"
+{ stages && leftovers && layout; } >>"$complaints"
 cat "$complaints"
 lines=$(cat "${sources[@]}" | wc -l)
 echo "lint: ${#sources[@]} files, $lines lines, $statistics; $(wc -l <"$complaints") complaints"
