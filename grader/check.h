@@ -43,7 +43,7 @@ typedef struct mg_group {
 #define MG_GROUP(step, title, run, cases) { step, title, run, cases, MT_COUNT(cases), sizeof((cases)[0]) }
 
 typedef struct mg_lab {
-    const char *id; /* "02-backprop": the folder in labs/, solutions/, grader/mutants/ */
+    const char *id; /* "02-backprop": the folder in labs/ and solutions/ */
     const mg_group *groups;
     int64_t count;
 } mg_lab;

@@ -5,7 +5,7 @@ Of 20 submissions 6 are right, 2 are right with other names of variables, 3 have
 the skeleton, 1 does not compile, 1 lacks a unit, 1 is empty, 1 is damaged, 2 are hostile, 1 is a copy of another student's with
 other names. Names have umlauts and other alphabets; two students have the same one. What each is stands in FOLDER.kinds. The same
 arguments always give the same class."""
-import glob, io, os, random, re, shutil, subprocess, sys, tarfile, zipfile
+import glob, io, os, random, re, shutil, subprocess, sys, tarfile, tempfile, zipfile
 
 folder, lab, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 system = sys.argv[4] if len(sys.argv) > 4 else "folder"
@@ -14,7 +14,10 @@ name = os.path.basename(glob.glob(f"labs/{lab}-*")[0])
 random.seed(f"{lab} {count} {system}")
 read = lambda place: {os.path.basename(p): open(p).read() for p in sorted(glob.glob(f"{place}/{name}/*.c*"))}
 solution, skeleton = read("solutions"), read("labs")
-patches = sorted(glob.glob(f"grader/mutants/{name}/*.patch"))
+with tempfile.TemporaryDirectory() as made:
+    subprocess.run(["awk", "-v", f"units=solutions/{name}", "-v", f"out={made}", "-f", "grader/tools/table.awk", f"grader/mutants/{name[:2]}.txt"],
+                   check=True, stdout=subprocess.DEVNULL)
+    mutants = [(*p.split("/")[-2:], open(p).read()) for p in sorted(glob.glob(f"{made}/*/*.c*"))]
 first = ["Ada", "Jürgen", "Zoë", "Søren", "François", "Łukasz", "李", "Ольга", "Grace", "Kurt", "Anaïs", "Özgür", "O'Brien", "Mary Ann"]
 last = ["Lovelace", "Müller", "Gödel", "Hopper", "Ångström", "伟", "Иванова", "de la Cruz", "Nuñez", "Weiß", "Smith-Jones"]
 kinds = ["right"] * 6 + ["renamed"] * 2 + ["mutant"] * 3 + ["half", "skeleton", "broken", "missing", "empty", "damaged",
@@ -40,19 +43,6 @@ def renamed(units, salt):
     return result
 
 
-def mutant(patch):
-    """The units with that mistake; None when the patch does not apply."""
-    text = open(patch).read()
-    unit = re.search(r"^\+\+\+ (?:[^\t\n]*/)?([^/\t\s]+)", text, re.M).group(1)
-    place = f"{folder}.patched"
-    os.makedirs(place)
-    open(f"{place}/{unit}", "w").write(solution[unit])
-    done = subprocess.run(["patch", "-s", "-f", f"{place}/{unit}"], input=text, text=True, capture_output=True)
-    result = {**solution, unit: open(f"{place}/{unit}").read()} if done.returncode == 0 else None
-    shutil.rmtree(place)
-    return result
-
-
 def units_of(kind, i):
     units = dict(solution)
     unit = sorted(units)[i % len(units)]
@@ -61,8 +51,8 @@ def units_of(kind, i):
     if kind in ("renamed", "copy"):
         return renamed(units, i if kind == "renamed" else "copied"), kind
     if kind == "mutant":
-        patch = patches[i % len(patches)]
-        return mutant(patch) or units, "mutant " + os.path.basename(patch)[:-6]
+        mutant, unit, text = mutants[i % len(mutants)]
+        return {**units, unit: text}, "mutant " + mutant
     if kind == "half":
         return {**units, unit: skeleton[unit]}, f"half: {unit} is the skeleton's"
     if kind == "skeleton":

@@ -186,7 +186,7 @@ static bool linear_bwd_once(mg_run *run, const linear_case *c, int t)
     return judge(run, t, grad, 3);
 }
 
-/* db may also be summed in one part for each thread (variants/02-backprop/bias-gradient-by-rows): its bits are not
+/* db may also be summed in one part for each thread (variant bias-gradient-by-rows): its bits are not
  * compared. */
 void mg_02_linear_bwd(mg_run *run, const void *one_case)
 {

@@ -6,7 +6,7 @@
 # a mutant that survives these the rows that measure speed. A mutant is killed by a row that is FAIL, CRASH or
 # TIMEOUT.
 #
-# grader/mutants/NN-name/equivalent lists mutants that do the same as the unit, so that no row can kill them: their
+# grader/mutate/equivalent/NN.txt lists mutants that do the same as the unit, so that no row can kill them: their
 # identities as `mutate list` prints them, then an indented sentence that says why. A line that begins with ~ is an
 # extended regular expression for several. A listed one is not graded; EQUIVALENT=grade grades it, and it must survive.
 #
@@ -18,7 +18,7 @@ build=$(realpath -m "${1:?usage: mutate.sh BUILD LAB [--sample K | --again]}") l
 grade=${GRADE:-$build/bin/grade}
 cd "${ROOT:-$(dirname "$0")/../..}" || exit 2
 lab=$(basename "$(echo solutions/"$lab"*)") number=${lab%%-*} jobs=${JOBS:-$(nproc)} least=98
-work=build/mutate/$lab listed=grader/mutants/$lab/equivalent
+work=build/mutate/$lab listed=grader/mutate/equivalent/$number.txt
 flags=(-std=gnu11 -D_GNU_SOURCE -O2 -march=native -fno-math-errno -fno-trapping-math --param=avoid-fma-max-bits=0 -fopenmp -w)
 last=$(cat "$work.survivors" 2>/dev/null)
 rm -rf "$work" && mkdir -p "$work/objects" "$work/same" || exit 2

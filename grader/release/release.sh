@@ -186,14 +186,14 @@ done < <([ -z "$after" ] || echo "$after")
 # ---- proof, and what instructors keep -------------------------------------------------------------------------------
 git archive HEAD minitorch ':!minitorch/emulator/tests' ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,checks,worker} | tar -C "$work/given" -xf -
 perl $here/prove.pl "$tree" "$work/given" solutions/*/*.c solutions/*/*.cu || stop "these lines would give solutions away: change the file, or the line outside of the regions"
-left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name attacks -o -name variants -o -name solutions -o -name '*.patch' -o -name 'cluster-hidden*' \) -print)
+left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name attacks -o -name variants -o -name solutions -o -name equivalent -o -name 'cluster-hidden*' \) -print)
 [ -z "$left" ] || stop "these must not be released: $left"
 
 keep=$(mktemp -d "$out-instructor.XXXXXX") && chmod 755 "$keep"
 trap 'rm -rf "$tree" "$work" "$keep"' EXIT
 perl $here/prove.pl "$later" "$work/given" solutions/*/*.c solutions/*/*.cu >"$work/proof" || stop "the second part gives solutions away: $(cat "$work/proof")"
 for lab in "${labs[@]}"; do
-    git ls-files -z "solutions/$lab" "grader/mutants/$lab" "grader/variants/*/$lab" "grader/checks/${lab%%-*}-*" | copy_to "$keep"
+    git ls-files -z "solutions/$lab" grader/{mutants,variants,mutate/equivalent}/"${lab%%-*}.txt" "grader/checks/${lab%%-*}-*" | copy_to "$keep"
 done
 [ -z "$course" ] || { cp "$course" "$keep/course.json" && cp "$work/hidden" "$keep/hidden-rows.tsv"; }
 cat >"$keep/README.md" <<TXT

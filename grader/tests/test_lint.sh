@@ -47,6 +47,10 @@ violation "a long line" minitorch/core/a.c "minitorch/core/a.c:1: a line of more
 violation "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
 violation "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
 violation "a pipe into grep -q" minitorch/core/a.sh 'minitorch/core/a.sh:1: a pipe into grep -q' <<<"ldd x |"' grep -q y && z'
+mkdir grader/mutants grader/variants
+violation "a mutant that does not apply" grader/mutants/02.txt \
+    "grader/mutants/02.txt:2: sign: solutions/02-backprop/own.c has this 0 times, not 1: plus" <<<$'sign | own.c | 02.6\n-plus\n+minus'
+violation "a variant without a head" grader/variants/02.txt "grader/variants/02.txt:1: this line belongs to no entry" <<<"-plus"
 if command -v clang-format-19 >/dev/null; then
     violation "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format-19 -i" <<<'int  x;'
 fi

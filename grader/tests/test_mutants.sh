@@ -23,23 +23,21 @@ printf '{"tests":[{"number":"02.6","name":"softmax: small","extra_data":{"verdic
     {"number":"02.6","name":"softmax: large logits","output":"a hint","extra_data":{"verdict":"%s"}}]}' "$verdict" >"$report/02.json"
 STRAW
 chmod +x grade
-mkdir -p solutions/02-backprop labs/02-backprop grader/mutants/02-backprop grader/mutants/03-later
+mkdir -p solutions/02-backprop labs/02-backprop grader/mutants
+touch grader/mutants/03.txt
 printf 'one\ntwo\nplus\nfour\nfive\n' >solutions/02-backprop/unit.c
-# mutant CATCHES CONTEXT: the only mutant, plus -> minus.
-mutant() {
-    printf '# catches: %s\n--- a/solutions/02-backprop/unit.c\n+++ b/solutions/02-backprop/unit.c\n' "$1"
-    printf '@@ -2,3 +2,3 @@\n %s\n-plus\n+minus\n four\n' "$2"
-}
-patch=grader/mutants/02-backprop/sign.patch
+# mutant ROW OLD: the only mutant, plus -> minus.
+mutant() { printf '# A mutant\n\nsign | unit.c | %s\n-%s\n+minus\n' "$1" "$2" >$table; }
+table=grader/mutants/02.txt
 
-mutant "02.6 softmax: large logits" two >$patch
+mutant "02.6 softmax: large logits" plus
 for verdict in FAIL CRASH TIMEOUT; do
     echo $verdict >verdict
     expect "caught by $verdict" 0 "caught  02-backprop/sign " "$mutants" "$build"
 done
 expect "what caught it is named" 0 "TIMEOUT  02.6 softmax: large logits" "$mutants" "$build"
 expect "only that row is graded" 0 "02.6 softmax: large logits" cat step
-expect "a lab that is not graded yet" 0 "skipped grader/mutants/03-later: not graded yet" "$mutants" "$build"
+expect "a lab that is not graded yet" 0 "skipped grader/mutants/03.txt: not graded yet" "$mutants" "$build"
 expect "the sum" 0 "mutants: 1 passed, 0 failed" "$mutants" "$build" 02
 for verdict in PASS TODO INCONCLUSIVE ERROR; do
     echo $verdict >verdict
@@ -51,29 +49,30 @@ sed -i 's|^\[ "$verdict" != NONE|printf FAIL >"$ROOT/verdict"; &|' grade
 expect "inconclusive once, which is named" 0 "again: 02-backprop/sign: INCONCLUSIVE" "$mutants" "$build"
 sed -i 's|^printf FAIL >"$ROOT/verdict"; ||' grade
 echo ERROR >verdict
-expect "where to look" 1 "$patch:1: not caught; the grade is in build/mutants/02-backprop/sign/report" "$mutants" "$build"
+expect "where to look" 1 "$table:3: not caught; the grade is in build/mutants/02-backprop/sign/report" "$mutants" "$build"
 echo NONE >verdict
 expect "no results" 1 "02.json: No such file" "$mutants" "$build"
 echo FAIL >verdict
-mutant "02.6 large logits" two >$patch
+mutant "02.6 large logits" plus
 expect "a part of the name does" 0 "1 passed, 0 failed" "$mutants" "$build"
-mutant "02.6" two >$patch
+mutant "02.6" plus
 expect "any row of the step" 0 "FAIL  02.6 softmax: large logits" "$mutants" "$build"
-mutant "02.6 softmax: small" two >$patch
+mutant "02.6 softmax: small" plus
 expect "another row is not enough" 1 "PASS  02.6 softmax: small" "$mutants" "$build"
-mutant "02.6 softmax: large logits" two | sed '1a # says: a hint' >$patch
+mutant "02.6 softmax: large logits | a hint" plus
 expect "a row that says the words" 0 "1 passed, 0 failed" "$mutants" "$build"
-sed -i '2s/hint/word/' $patch
+mutant "02.6 softmax: large logits | a word" plus
 expect "a row that does not say the words" 1 'it does not say "a word", but:' "$mutants" "$build"
 expect "its lines are one mutant" 1 "mutants: 0 passed, 1 failed" "$mutants" "$build"
-mutant "02.7 softmax: large logits" two >$patch
+mutant "02.7 softmax: large logits" plus
 expect "another step is not enough" 1 'no row is called "02.7 softmax: large logits"' "$mutants" "$build"
-mutant "02.6 softmax: large logits" deux >$patch
-expect "a patch that does not apply" 1 "does not apply to solutions/02-backprop" "$mutants" "$build"
-mutant "softmax" two >$patch
-expect "a patch without a name to catch it" 1 "its first line must be" "$mutants" "$build"
-mutant "02.6 softmax: large logits" two | sed 's|solutions/02-backprop/||' >$patch
-expect "a patch made inside the folder" 0 "1 passed, 0 failed" "$mutants" "$build"
+mutant "02.6 softmax: large logits" moins
+expect "an entry that does not apply" 1 "failed: 02-backprop/sign: $table:4: sign: solutions/02-backprop/unit.c has this 0 times, not 1: moins" "$mutants" "$build"
+mutant "softmax" plus
+expect "an entry without a row to catch it" 1 "$table:3: a head is: name | unit.c | 02.6 softmax: large logits" "$mutants" "$build"
+mutant "02.6 softmax: large logits | needs: no_such_flag" plus
+expect "a processor that no row can use" 0 "skipped $table:3: sign: no no_such_flag here" "$mutants" "$build"
+mutant "02.6 softmax: large logits" plus
 expect "the time is up" 1 "mutants: 0 passed, 0 failed" env UNTIL=1 "$mutants" "$build"
 expect "what is left is said" 1 "the time was up: 1 of 1 mutants were not graded" env UNTIL=1 "$mutants" "$build"
 expect "there is time" 0 "mutants: 1 passed, 0 failed" env UNTIL=99999999999 "$mutants" "$build"

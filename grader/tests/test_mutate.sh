@@ -55,7 +55,7 @@ printf 'int f(int n)\n{\n    return n < 3;\n}\n' >one.c
 expect "nothing outside regions" 0 "0 mutants" sh -c "echo \$('$build/bin/mutate' list one.c | wc -l) mutants"
 
 # ---- the runner: its grader compiles the unit and tests it -----------------------------------------------------
-mkdir -p solutions/99-toy minitorch grader/mutants/99-toy
+mkdir -p solutions/99-toy minitorch grader/mutate/equivalent
 cat >solutions/99-toy/sum.c <<'UNIT'
 long sum(const int *x, long n)
 {
@@ -106,7 +106,7 @@ expect "rows that measure speed kill, too" 0 "mutate 99: 7 of 7 killed" run
 expect "after the others" 0 "killed by speed: solutions/99-toy/sum.c:6: sum.c sum: assignment" run
 rm races weak
 identity='sum.c sum: assignment: s += x[i]; -> s = x[i];'
-list=grader/mutants/99-toy/equivalent
+list=grader/mutate/equivalent/99.txt
 printf '%s\n    This is a test.\n' "$identity" >$list
 expect "a listed one is not graded" 0 "mutate 99: 6 of 6 killed, 1 equivalent" run
 expect "unless it shall be: it must survive" 1 "listed as equivalent, but killed: solutions/99-toy/sum.c:6: $identity" env EQUIVALENT=grade "$runner" "$build" 99

@@ -33,7 +33,7 @@ expect "handouts, headers and the map name labs/" 0 "" has_not 'solutions/' "$tr
 expect "no step of another lab in the map" 0 "" has_not '^## Lab 02' "$tree/docs/MAP.md"
 expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing removes the transpose|c0ffee11' "$tree" --exclude-dir=reference --include=*.c --include=*.json --include=*.md
 expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
-expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
+expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c grader/{mutants,variants,mutate/equivalent}/01.txt && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
 expect "what comes later is in the second part" 0 "reference/native/counted/02-backprop/linear.o" bash -c "cd '$dir/course-after/02' && find . -name linear.o"
 expect "and in no other" 1 "" bash -c "find '$tree' -path '*02-backprop*' -name '*.o' -o -path '*01-matmul*' -name '*.o' | grep ."
 expect "students see when" 0 '"after":	"2026-10-05T12:01:00Z"' cat "$tree/course.json"

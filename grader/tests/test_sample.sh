@@ -13,14 +13,13 @@ git() { command git -c init.defaultBranch=main -c commit.gpgsign=false "$@"; }
 # Two labs, with 5 mutants of a unit, 5 of another, and 1 of a third.
 mkdir -p grader/{checks,worker} minitorch/ops build
 for lab in 02-two 04-four; do
-    mkdir -p solutions/$lab labs/$lab grader/mutants/$lab
+    mkdir -p solutions/$lab labs/$lab grader/mutants
     touch labs/$lab/lab.json grader/checks/${lab%-*}-{a,b}.c grader/worker/calls_${lab%-*}{,_b}.c
     for unit in a b c; do
         printf '#include "ops/%s.h"\n#include "ops/any.h"\n' $lab >solutions/$lab/$unit.c
         for n in 1 2 3 4 5; do
             [ $unit$n = c1 ] || [ $unit != c ] || continue
-            printf '# catches: 02.1\n--- a/x\t1\n+++ b/solutions/%s/%s.c\t2\n@@ -1 +1 @@\n' $lab $unit \
-                >grader/mutants/$lab/$unit-$n.patch
+            printf '%s-%d | %s.c | 02.1\n-#include "ops/any.h"\n+%d\n\n' $unit $n $unit $n >>grader/mutants/${lab%-*}.txt
         done
     done
     touch minitorch/ops/$lab.h
@@ -31,12 +30,12 @@ echo build >.gitignore
 # drawn N: the number of mutants of each lab, and then the sample itself.
 export KIND=mutants
 drawn() {
-    bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; build=/none kind=${KIND:-mutants}
-        shopt -s nullglob; patches=(grader/$kind/*/*.patch); note_states; take_sample "$2" >build/said
-        printf "%s\n" "${patches[@]}" >build/sample; : >build/results
-        for patch in "${patches[@]}"; do echo "${WORD:-caught} ${patch#grader/mutants/}: FAIL" >>build/results; done
+    bash -euo pipefail -c '. "$1"/tables.sh; . "$1"/sample.sh; build=/none kind=${KIND:-mutants}
+        read_tables $kind build/made; note_states; take_sample "$2" >build/said
+        printf "%s\n" "${entries[@]}" >build/sample; : >build/results
+        for entry in "${entries[@]}"; do echo "${WORD:-caught} $entry: FAIL" >>build/results; done
         [ -z "${NOTE:-}" ] || { mkdir -p build/mutants/{02-two,04-four}; note_whole build/results; }' _ "$here" "$1"
-    awk -F/ '{ n[substr($3, 1, 2)]++ } END { printf "%d %d: ", n["02"], n["04"] }' build/sample
+    awk '{ n[substr($1, 1, 2)]++ } END { printf "%d %d: ", n["02"], n["04"] }' build/sample
     sed -E "s/.*(mutants|variants): //" build/said
 }
 expect "no git" 0 "5 5: all of labs that changed (none)" drawn 2
@@ -67,7 +66,7 @@ changes "lab.json" "11 5" 'echo >>labs/02-two/lab.json'
 changes "a header of one lab" "5 11" 'echo >>minitorch/ops/04-four.h'
 changes "a header of both" "11 11: all of labs that changed (02 04)" 'echo >>minitorch/ops/any.h'
 changes "no lab's file" "5 5" 'echo >>minitorch/ops/none.h; echo >>grader/grade.c; echo >>labs/02-two/README.md'
-changes "a mutant" "5 11" 'echo >>grader/mutants/04-four/a-1.patch'
+changes "a mutant" "5 11" 'echo >>grader/mutants/04.txt'
 changes "a file less" "11 5" 'rm grader/checks/02-a.c'
 git checkout -q -b topic && echo >>solutions/02-two/a.c && git commit -qam topic && git commit -q --allow-empty -m more
 expect "since the merge base" 0 "11 5" drawn 2
@@ -81,23 +80,21 @@ echo >>solutions/02-two/b.c && expect "it changed since" 0 "11 5" drawn 2
 WORD=ESCAPED NOTE=yes drawn 2 >/dev/null && expect "an escape is not noted" 0 "11 5" drawn 2
 git commit -qam b && git commit -q --allow-empty -m after && expect "also when it is committed" 0 "11 5" drawn 2
 NOTE=yes drawn 2 >/dev/null && expect "caught again" 0 "5 5" drawn 2
-echo '# catches: 02.1' >grader/mutants/02-two/none.patch && echo '# catches: 02.1' >grader/mutants/04-four/none.patch
-expect "patches without a unit" 0 "12 12" drawn 2
 
 # Variants: what changed is what they are applied to, or themselves, not a mutant.
-git add -A . && git commit -qm rest && git checkout -q main && git commit -q --allow-empty -m rest
-mkdir -p grader/variants && for lab in 02-two 04-four; do cp -r grader/mutants/$lab grader/variants/; done
+git checkout -q main && git commit -q --allow-empty -m rest
+cp -r grader/mutants grader/variants
 git add -A . && git commit -qm variants && git commit -q --allow-empty -m after
 KIND=variants untouched="2 2" && expect "variants" 0 "2 of each lab of the others" drawn 2
-changes "a mutant, for variants" "2 2: all of labs that changed (none)" 'echo >>grader/mutants/04-four/a-1.patch'
-changes "a variant" "2 11: all of labs that changed (04)" 'echo >>grader/variants/04-four/a-1.patch'
+changes "a mutant, for variants" "2 2: all of labs that changed (none)" 'echo >>grader/mutants/04.txt'
+changes "a variant" "2 11: all of labs that changed (04)" 'echo >>grader/variants/04.txt'
 
 # Where the time may be up: what is touched first, then the others, which each commit draws.
 turns() {
-    UNTIL=$1 bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; kind=mutants
-        shopt -s nullglob; patches=(grader/mutants/*/*.patch); note_states; take_turns; printf "%s\n" "${patches[@]}"' _ "$here"
+    UNTIL=$1 bash -euo pipefail -c '. "$1"/tables.sh; . "$1"/sample.sh; build=/none
+        read_tables mutants build/made; note_states; take_turns; printf "%s\n" "${entries[@]}"' _ "$here"
 }
-labs_of() { cut -d/ -f3 "$@" | uniq -c | xargs; }
+labs_of() { cut -d/ -f1 "$@" | uniq -c | xargs; }
 echo >>solutions/04-four/a.c && turns 1 >build/turns
 expect "touched labs first" 0 "11 04-four 11 02-two" labs_of build/turns
 turns 1 >build/again && expect "the same commit, the same order" 0 "" cmp build/turns build/again

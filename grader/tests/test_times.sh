@@ -5,11 +5,9 @@ set -e
 tools=$root/grader/tools
 export ROOT=$dir GRADE=$dir/grade
 cd "$ROOT"
-mkdir -p bin solutions/02-backprop labs/02-backprop grader/mutants/02-backprop
+mkdir -p bin solutions/02-backprop labs/02-backprop grader/mutants
 printf 'one\nplus\nthree\n' >solutions/02-backprop/unit.c
-printf '# catches: 02.6 softmax: large logits\n--- a/unit.c\n+++ b/unit.c\n@@ -1,3 +1,3 @@\n one\n-plus\n+minus\n three\n' \
-    >grader/mutants/02-backprop/sign.patch
-sed 's/large logits/speed/' grader/mutants/02-backprop/sign.patch >grader/mutants/02-backprop/slow.patch
+printf '%s | unit.c | 02.6 softmax: %s\n-plus\n+minus\n\n' sign "large logits" slow speed >grader/mutants/02.txt
 printf '#!/bin/sh\nexec sleep 60\n' >bin/busy
 # The reference is graded, too: it prints nothing of interest. With one seed, all rows of the step are.
 printf '#!/bin/sh\ncase "$*" in *--seed*) cat "$ROOT/step" ;; *--times*) cat "$ROOT/said" ;; esac\n' >grade
@@ -37,7 +35,7 @@ expect "another row of the step will do" 0 "  02-backprop/sign: with 1 of 2 seed
 echo 'grade: no worker' >said
 expect "not graded" 1 "  02-backprop/sign was not graded: see build/seeds/02-backprop/sign/log" "$tools/seeds.sh" . 02 2
 printf 'x\n' >solutions/02-backprop/unit.c
-expect "a patch that does not apply" 1 "seeds 02: 1 misses in 1 grades" "$tools/seeds.sh" . 02 2
+expect "an entry that does not apply" 1 "seeds 02: 1 misses in 1 grades" "$tools/seeds.sh" . 02 2
 
 printf '%s\n' "5a  full" "5b  full" >said
 expect "nothing changed" 0 "steady 02: 0 verdicts changed in 2 grades" "$tools/steady.sh" . 02 2

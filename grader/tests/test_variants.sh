@@ -12,10 +12,10 @@ graded() { expect "$1" "$2" "$3" "$variants" build "${4:-}"; }
 
 printf '#!/usr/bin/env bash\necho "$*" >"$ROOT/options"; cat "$ROOT/said"\n' >grade
 chmod +x grade
-mkdir -p solutions/02-backprop grader/variants/02-backprop
+mkdir -p solutions/02-backprop labs/02-backprop grader/variants
 printf 'one\ntwo\nthree\n' >solutions/02-backprop/unit.c
-variant() { printf '# keeps: %s\n--- a/unit.c\n+++ b/unit.c\n@@ -1,3 +1,3 @@\n %s\n-two\n+2\n three\n' "$1" "$2" >grader/variants/02-backprop/digit.patch; }
-variant '02.6  a digit' one
+variant() { printf 'digit | unit.c | %s\n-%s\n+2\n' "$1" "$2" >grader/variants/02.txt; }
+variant '02.6 | a digit' two
 echo 'grade 02: 9/9' >said
 graded "all points" 0 "variants: 1 passed, 0 failed"
 graded "only its step, without speed" 0 "passed"
@@ -27,14 +27,18 @@ graded "a lost point" 1 "FAILED 02-backprop/digit: grade 02: 7/9 FAIL=1"
 graded "the row that took it" 1 "softmax: ties"
 echo 'grade 02: 7/9' >said
 graded "gradual credit that is not full" 1 "FAILED 02-backprop/digit: grade 02: 7/9"
-variant '02.6  a digit' uno
-graded "a patch that does not apply" 1 "does not apply to solutions/02-backprop"
-variant 'a digit' one
-graded "a patch without a step" 1 "its first line must be"
+variant '02.6 | a digit' due
+graded "an entry that does not apply" 1 "grader/variants/02.txt:2: digit: solutions/02-backprop/unit.c has this 0 times, not 1: due"
+variant 'a digit' two
+graded "an entry without a step" 1 "grader/variants/02.txt:1: a head is: name"
+variant '02.6 softmax | a digit' two
+graded "a row in place of a step" 1 "grader/variants/02.txt:1: its head must be: name | unit.c | 02.7 | why it is right"
+variant '02.6' two
+graded "an entry without a reason" 1 "why it is right"
 graded "no variants is not a success" 1 "0 passed, 0 failed" 03
 
-variant '02.6  a digit' one
-sed 's/^+2$/+II/' grader/variants/02-backprop/digit.patch >grader/variants/02-backprop/roman.patch
+variant '02.6 | a digit' two
+printf '\nroman | unit.c | 02.6 | other digits\n-two\n+II\n' >>grader/variants/02.txt
 echo 'grade 02: 9/9' >said
 graded "both" 0 "variants: 2 passed, 0 failed"
 SAMPLE=1 graded "one of the unit: nothing has changed" 0 "variants: 1 passed, 0 failed"

@@ -174,9 +174,9 @@ while IFS=$'\t' read -r in line in_block command; do
 done <"$stage/commands.list"
 cd "$stage" || exit 2
 if [[ ${pages[*]} = *06-cuda* ]]; then # which shows a mutant's report
-    mkdir unpadded && cp solutions/06-cuda-kernels/*.cu unpadded &&
-        patch -s -d unpadded -p1 <grader/mutants/06-cuda-kernels/transpose-tile-unpadded.patch
-    { echo $'\x1e' && CUEMU_REPORT=1 minitorch/bench/count_lab06.sh unpadded "tiled transpose"; } >>printed 2>&1
+    awk -v units=solutions/06-cuda-kernels -v out=unpadded -f grader/tools/table.awk grader/mutants/06.txt >/dev/null
+    cp -n solutions/06-cuda-kernels/*.cu unpadded/transpose-tile-unpadded
+    { echo $'\x1e' && CUEMU_REPORT=1 minitorch/bench/count_lab06.sh unpadded/transpose-tile-unpadded "tiled transpose"; } >>printed 2>&1
 fi
 "$root/grader/tools/shown.sh" printed commands.list "${pages[@]}" || bad=$((bad + 1))
 echo "commands: $count commands in ${#pages[@]} pages; $bad complaints"

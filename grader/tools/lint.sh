@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# lint.sh -- make lint: budgets, stages, left-overs, layout. Every complaint is `file:line: what, what to do`.
+# lint.sh -- make lint: budgets, stages, left-overs, tables, layout. Every complaint is `file:line: what, what to do`.
 #
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   stages    a file includes from its own stage or an earlier one (minitorch/stages.tsv)
 #   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
+#   tables    each entry of grader/mutants/ and grader/variants/ applies to its unit (table.awk)
 #   layout    that of clang-format 19, where it is installed; other versions lay out some lines otherwise
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
 set -euo pipefail
-cd "${ROOT:-$(dirname "$0")/../..}"
+here=$(realpath "$(dirname "$0")")
+cd "${ROOT:-$here/../..}"
 shopt -s nullglob
 mapfile -t sources < <(find minitorch solutions grader -path grader/attacks -prune -o -type f \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
@@ -111,6 +113,13 @@ leftovers() {
         sed -E 's/^([^:]*:[0-9]+):.*/\1: a note of unfinished work, finish it or open an issue/' || true
 }
 
+tables() {
+    local table
+    for table in grader/{mutants,variants}/[0-9][0-9].txt; do
+        awk -v units="$(echo solutions/"$(basename "$table" .txt)"-*)" -f "$here/table.awk" "$table" 2>&1 || true
+    done
+}
+
 layout() {
     if command -v clang-format-19 >/dev/null; then
         clang-format-19 --dry-run "${sources[@]}" 2>&1 |
@@ -122,7 +131,7 @@ layout() {
 }
 
 statistics=$({ budgets >"$complaints"; } 2>&1)
-{ stages && leftovers && layout; } >>"$complaints"
+{ stages && leftovers && tables && layout; } >>"$complaints"
 cat "$complaints"
 lines=$(cat "${sources[@]}" | wc -l)
 echo "lint: ${#sources[@]} files, $lines lines, $statistics; $(wc -l <"$complaints") complaints"

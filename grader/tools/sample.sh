@@ -1,5 +1,5 @@
 # sample.sh -- which named mutants `make test` grades on a developer's machine, and which variants. Sourced by mutants.sh and
-# variants.sh, after patches.sh.
+# variants.sh, after tables.sh.
 #
 # A lab whose own files changed is graded whole; of the others a few mutants of each unit, and a few variants, are. CI
 # grades all (ALL=1).
@@ -13,7 +13,7 @@ state_of() { own_files "$1" | xargs sha256sum | sha256sum; }
 own_files() {
     local number=${1%%-*} file
     {
-        printf '%s\n' solutions/"$1"/*.c* labs/"$1"/lab.json grader/$kind/"$1"/*.patch grader/checks/"$number"-* \
+        printf '%s\n' solutions/"$1"/*.c* labs/"$1"/lab.json grader/$kind/"$number.txt" grader/checks/"$number"-* \
             grader/worker/calls_"$number"*
         sed -nE 's|^#include "([^"]+)".*|minitorch/\1|p' solutions/"$1"/*.c* /dev/null | sort -u
     } | while read -r file; do [ ! -e "$file" ] || echo "$file"; done
@@ -22,7 +22,7 @@ own_files() {
 # is_touched LAB: whether one of them changed. Folders, so that a file that was deleted is a change.
 is_touched() {
     # shellcheck disable=SC2046
-    changed solutions/"$1" grader/$kind/"$1" "grader/checks/${1%%-*}-*" "grader/worker/calls_${1%%-*}*" $(own_files "$1")
+    changed solutions/"$1" "grader/$kind/${1%%-*}.txt" "grader/checks/${1%%-*}-*" "grader/worker/calls_${1%%-*}*" $(own_files "$1")
 }
 
 # note_states: of each lab with mutants, before they are graded.
@@ -30,14 +30,14 @@ declare -A states=()
 sampled=
 note_states() {
     local lab
-    for lab in $(printf '%s\n' "${patches[@]}" | cut -d/ -f3 | sort -u); do states[$lab]=$(state_of "$lab"); done
+    for lab in $(printf '%s\n' "${entries[@]%/*}" | sort -u); do states[$lab]=$(state_of "$lab"); done
 }
 
 # take_sample N: of the labs whose own files are as they were when all their mutants were last caught here
 # (build/mutants/LAB/all), or without that record are not touched, only N mutants of each unit, or N variants,
-# stay in the array patches. The commit draws them.
+# stay in the array entries. The commit draws them.
 take_sample() {
-    local lab whole before=${#patches[@]} each=unit
+    local lab whole before=${#entries[@]} each=unit entry
     [ $kind = mutants ] || each=lab
     for lab in "${!states[@]}"; do
         if [ -e "build/$kind/$lab/all" ]; then
@@ -46,15 +46,13 @@ take_sample() {
             is_touched "$lab" || sampled+=" $lab"
         fi
     done
-    mapfile -t patches < <(printf '%s\n' "${patches[@]}" |
+    mapfile -t entries < <(for entry in "${entries[@]}"; do echo "$entry ${unit_of[$entry]}"; done |
         sampled=$sampled each=$each commit=$(git rev-parse HEAD 2>/dev/null) take=$1 perl -MDigest::MD5=md5_hex -e '
         my %sampled = map { $_ => 1 } split " ", $ENV{sampled};
         my (@all, %of);
-        while (my $name = <STDIN>) {
-            chomp $name;
-            my ($lab) = $name =~ m{([^/]+)/[^/]+$};
-            open my $in, "<", $name or next;
-            my $unit = join("", <$in>) =~ m{^\+\+\+ (?:[^\t\n]*/)?([^/\t\n]+)}m ? $1 : $name;
+        while (<STDIN>) {
+            my ($name, $unit) = split;
+            my ($lab) = split m{/}, $name;
             push @all, $name;
             push @{$of{!$sampled{$lab} ? $name : $ENV{each} eq "lab" ? $lab : "$lab/$unit"}}, $name;
         }
@@ -66,24 +64,23 @@ take_sample() {
         print map { $stays{$_} ? "$_\n" : () } @all;')
     whole=$(for lab in "${!states[@]}"; do [[ " $sampled " == *" $lab "* ]] || echo "${lab%%-*}"; done | sort | xargs)
     printf '  graded are %d of %d %s: all of labs that changed (%s), %d of each %s of the others; %s\n' \
-        ${#patches[@]} $before $kind "${whole:-none}" "$1" $each 'all: ALL=1 make test'
+        ${#entries[@]} $before $kind "${whole:-none}" "$1" $each 'all: ALL=1 make test'
 }
 
 # take_turns: where the time may be up before all are graded (UNTIL), those of labs that are touched come first, and each
 # commit draws another order.
 take_turns() {
-    local lab patch touched='' first=() rest=()
+    local lab entry touched='' first=() rest=()
     [ -n "${UNTIL:-}" ] || return 0
     for lab in "${!states[@]}"; do if is_touched "$lab"; then touched+=" $lab"; fi; done
-    while read -r patch; do
-        lab=${patch%/*}
-        if [[ " $touched " == *" ${lab##*/} "* ]]; then first+=("$patch"); else rest+=("$patch"); fi
-    done < <(printf '%s\n' "${patches[@]}" | one_in 1)
-    patches=("${first[@]}" "${rest[@]}")
+    while read -r entry; do
+        if [[ " $touched " == *" ${entry%/*} "* ]]; then first+=("$entry"); else rest+=("$entry"); fi
+    done < <(printf '%s\n' "${entries[@]}" | one_in 1)
+    entries=("${first[@]}" "${rest[@]}")
 }
 
 # say_left COUNT: how many were not graded.
-say_left() { [ "$1" -eq 0 ] || echo "  the time was up: $1 of ${#patches[@]} $kind were not graded"; }
+say_left() { [ "$1" -eq 0 ] || echo "  the time was up: $1 of ${#entries[@]} $kind were not graded"; }
 
 # note_whole RESULTS: for take_sample, the state at the beginning of each lab of which this run caught every mutant.
 note_whole() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # seeds.sh BUILD LAB [SEEDS] -- make seeds: does a named mutant escape with some random inputs?
 #
-# Each mutant of the lab (patches.sh) is built once and graded SEEDS times with other inputs (grade --times): first the rows that it names,
+# Each mutant of the lab (tables.sh) is built once and graded SEEDS times with other inputs (grade --times): first the rows that it names,
 # then, with the seeds for which none of these rejects it, all rows of its step, without those that measure speed. A miss is a seed for
 # which none of these is FAIL, CRASH or TIMEOUT; it is printed. So are seeds for which only other rows than those that the mutant names
 # reject it, but these are not misses. FROM=hex: the first seed; the others follow it. MUTANT=words: only mutants with these words in
@@ -9,9 +9,9 @@
 set -uo pipefail
 build=$(realpath -m "${1:?usage: seeds.sh BUILD LAB [SEEDS]}") number=${2:?which lab?} seeds=${3:-100}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")") jobs=${JOBS:-$(nproc)} from=(${FROM:+--seed "$FROM"})
-. "$here/patches.sh"
+. "$here/tables.sh"
 cd "${ROOT:-$here/../..}" || exit 2
-find_patches "$number"
+read_tables mutants build/seeds "$number" || exit 2
 results=build/seeds/results-$number
 mkdir -p build/seeds && : >"$results"
 
@@ -20,12 +20,10 @@ began=$SECONDS
 "$grade" --lab "$number" --build "$build" --units "$(echo solutions/"$number"-*)" --quiet --no-speed >/dev/null 2>&1
 limit=$((3 + 2 * (SECONDS - began)))
 
-# try_one PATCH: its gradings into the results, "NAME misses gradings".
+# try_one ENTRY: its gradings into the results, "NAME misses gradings".
 try_one() {
-    local name=${1#grader/mutants/} wanted step says log seed all missed others=() misses=0
-    name=${name%.patch} log=build/seeds/${name%.patch}/log
-    mkdir -p "build/seeds/$name"
-    if ! make_mutant "$1" "build/seeds/$name" >"$log"; then
+    local name=$1 wanted=${row_of[$1]} log=build/seeds/$1/log seed all missed others=() misses=0
+    if ! make_units "$name" "build/seeds/$name" >"$log"; then
         echo "  $name: $(cat "$log")" && echo "$name 1 1" >>"$results"
         return
     fi
@@ -38,7 +36,7 @@ try_one() {
     fi
     mapfile -t missed < <(comm -23 <(printf '%s\n' "${all[@]}") <(seeds_of "$log" FAIL CRASH TIMEOUT | sort -u))
     for seed in "${missed[@]}"; do
-        "$grade" "${again[@]}" --step "$step" --times 1 --seed "$seed" >>"$log" 2>&1
+        "$grade" "${again[@]}" --step "${wanted%% *}" --times 1 --seed "$seed" >>"$log" 2>&1
         if seeds_of "$log" FAIL CRASH TIMEOUT | grep -cx "$seed" >/dev/null; then others+=("$seed"); else
             misses=$((misses + 1)) && echo "  missed $name: seed $seed"
         fi
@@ -53,11 +51,11 @@ seeds_of() {
     awk -v verdicts=" $* " '/^[0-9a-f]+  [A-Za-z]/ && (verdicts == "  " || index(verdicts, " " $2 " ")) { print $1 }' "$log"
 }
 
-for patch in "${patches[@]}"; do
-    is_race "$patch" && continue
-    [[ $patch == *"${MUTANT:-}"* ]] || continue
+for entry in "${entries[@]}"; do
+    is_race "$entry" && continue
+    [[ $entry == *"${MUTANT:-}"* ]] || continue
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
-    try_one "$patch" &
+    try_one "$entry" &
 done
 wait
 awk -v lab="$number" '{ m += $2; t += $3 } END { printf "seeds %s: %d misses in %d grades\n", lab, m, t; exit m > 0 || t == 0 }' "$results"

@@ -17,7 +17,7 @@ mutate: data-or-standin traced $(REF)/bin/mutate
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
 # Ten mutants, or SAMPLE, of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
-	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
+	@printf '%s\n' grader/mutate/equivalent/*.txt | sed -E 's|.*/([0-9]+)\..*|\1|' | \
 	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
