@@ -16,6 +16,7 @@
 #include "core/element.h" /* 16-bit floats; one element of any type */
 #include "core/scope.h"   /* frees the tensors of a training step */
 #include "core/state.h"   /* what a run saves, by name */
+#include "core/io.h"      /* whole files */
 
 /* Kernels. */
 #include "ops/tables.h"        /* the kernels of each device */
@@ -39,8 +40,20 @@
 #include "data/dataset.h"   /* samples by index                                       lab 05 */
 #include "data/sampler.h"   /* the order of the samples                               lab 05 */
 #include "data/loader.h"    /* batches, prefetched by worker threads                  lab 05 */
+#include "data/mnist.h"     /* images of digits                                       lab 05 */
+#include "data/tokens.h"    /* windows of a text's tokens                             lab 05 */
 #include "core/span.h"      /* time of each operation */
 #include "prof/profile.h"   /* ... as a table, a trace, a timeline */
+
+/* Text and models. */
+#include "text/vocabulary.h"   /* text as numbers: characters, or byte pairs          lab 08 */
+#include "text/tokenizer.h"    /* ... by GPT-2's rules                                lab 08 */
+#include "models/manual_mlp.h" /* a perceptron without tensors, by hand               lab 02 */
+#include "models/mlp.h"        /* a perceptron of modules */
+#include "models/classifier.h" /* its loss, accuracy and mistakes */
+#include "models/gpt2.h"       /* GPT-2 of any size                                   lab 08 */
+#include "models/sample.h"     /* text from it                                        lab 08 */
+#include "models/decoder.h"    /* ... with a cache of keys and values                 lab 08 */
 
 /* Memory and files of a run. */
 #include "memory/choose.h"   /* which blocks to compute again, under a budget         lab 10 */
