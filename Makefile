@@ -314,8 +314,7 @@ data-or-standin: reference
 train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile $(B)/bin/memory data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/memory $(B)/bin/profile
-	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
-	@grep '^fetch: .*standin' build/fetch.log || true
+	$(call fetched,shakespeare)
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 generate: $(B)/bin/generate
 	@$(B)/bin/generate $(ARGS)

@@ -1,4 +1,4 @@
-/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up, cosine, clipping, accumulation.
+/* train_gpt2.c -- the loop of gpt2.c, with all that a long run needs: options, validation, checkpoints, ranks, sizes.
  *
  * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, vocab.bpe (the tokens), step-N
  * (checkpoints, ckpt/checkpoint.h). Killed at any moment, `--resume` with the same flags continues from the newest

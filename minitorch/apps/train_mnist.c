@@ -1,4 +1,4 @@
-/* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
+/* train_mnist.c -- the loop of mnist.c, with all that a long run needs: options, a schedule, validation, checkpoints.
  *
  * A part of the training images is held out: the accuracy on these says which weights are the best. The test images
  * are used once, at the end, with the best weights.

@@ -1,6 +1,7 @@
 /* base.c -- reporting of faults, the last error of each thread, warnings, the time. */
 #include "core/base.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,15 @@ mt_status mt_fail(mt_status status, const char *fmt, ...)
 const char *mt_last_error(void)
 {
     return last_error;
+}
+
+void mt_must(mt_status status)
+{
+    if (status == MT_OK)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, last_error);
+    exit(1);
 }
 
 void *mt_calloc(int64_t count, size_t size)

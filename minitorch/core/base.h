@@ -57,6 +57,10 @@ mt_status mt_fail(mt_status status, const char *fmt, ...) MT_PRINTF(2, 3);
 /* mt_last_error -- the message of this thread's last failure, "" when there was none. Valid until the next mt_fail. */
 const char *mt_last_error(void);
 
+/* mt_must -- unless status is MT_OK, print mt_last_error() to stderr and end the program with exit status 1: for the
+ * main function of a small program. */
+void mt_must(mt_status status);
+
 /* MT_TRY -- call, and on a failure return its status from this function: where nothing has to be released before. */
 #define MT_TRY(call)                  \
     do {                              \

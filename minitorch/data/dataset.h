@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "core/dtype.h"
+#include "core/io.h"
 #include "core/rng.h"
 #include "core/view.h"
 
@@ -74,6 +75,10 @@ mt_dataset *mt_dataset_spread(const mt_dataset *set, int64_t count);
  * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
 void mt_data_find(char *out, const char *file, const char *standin);
+
+/* mt_data_map -- that file, mapped.   Fails as mt_file_map_open does, with the command that fetches the file: its data
+ * set is the first folder of `file`. */
+mt_status mt_data_map(mt_file_map *out, const char *file, const char *standin);
 
 /* mt_field_bytes -- of one sample. */
 static inline int64_t mt_field_bytes(const mt_field *field)

@@ -56,8 +56,7 @@ static mt_status advise(const char *path)
     snprintf(zipped, sizeof zipped, "%s.gz", path);
     if (access(path, F_OK) < 0 && access(zipped, F_OK) == 0)
         return mt_fail(MT_ERR_IO, "%s: no such file, but %s exists: run gunzip on it", path, zipped);
-    return mt_fail(MT_ERR_IO, "%s\nrun datasets/fetch mnist, or name the folder of the files: --data DIR",
-                   mt_last_error());
+    return mt_fail(MT_ERR_IO, "%s\nrun datasets/fetch mnist", mt_last_error());
 }
 
 static mt_status open_one(mt_dataset **out, const char *dir, const char *name, mt_pixel_norm norm)

@@ -119,6 +119,16 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
         s->state[i] = new_state(optim->kind, i, s);
 }
 
+void mt_optim_add_all(mt_optim *optim, mt_state params)
+{
+    for (const mt_state_item *p = params.item; p < params.item + params.count; p++) {
+        mt_optim_group(optim, 1, p->tensor->view.rank >= 2 ? optim->hyper.weight_decay : 0);
+        mt_optim_add(optim, p->name, p->tensor);
+    }
+    mt_optim_group(optim, 1, optim->hyper.weight_decay);
+    mt_state_free(&params);
+}
+
 /* Elements of a gradient and the gap behind it: each begins at a multiple of MT_ALIGNMENT bytes. */
 static int64_t room(const slot *s)
 {

@@ -172,16 +172,11 @@ mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
 {
-    mt_state params = mt_module_params(model);
     mt_hyper hyper = mt_hyper_default(r->optimizer);
     if (!isnan(r->weight_decay))
         hyper.weight_decay = r->weight_decay;
     mt_optim *optim = mt_optim_new(r->optimizer, hyper);
-    for (const mt_state_item *p = params.item; p < params.item + params.count; p++) {
-        mt_optim_group(optim, 1, p->tensor->view.rank >= 2 ? hyper.weight_decay : 0);
-        mt_optim_add(optim, p->name, p->tensor);
-    }
-    mt_state_free(&params);
+    mt_optim_add_all(optim, mt_module_params(model));
     if (r->dtype == MT_F16)
         mt_optim_set_scaler(optim, mt_scaler_new());
     return optim;
