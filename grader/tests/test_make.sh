@@ -28,6 +28,13 @@ expect alice.tar SEED=5eed01 STEP=02.3
 grep -qxF 5eed01 "$dir/said" && grep -qxF 02.3 "$dir/said" || bad "STEP and SEED"
 if (cd "$root" && make -s grade LAB=02 REF="$dir" -o data-or-standin SEED='$(shell '"$touch"')') >/dev/null 2>&1; [ -e "$dir/ran" ]; then bad "SEED is expanded"; else ok; fi
 
+# An entry's words are arguments as they are.
+# shellcheck disable=SC2016
+words='$(shell '"$touch"')`'"$touch"'`'
+(cd "$root" && make -s mutant LAB=02 FROM="$words" NAME="$words" ROW="02.1 $words" WORDS="$words") >"$dir/log" 2>&1 || true
+if [ ! -e "$dir/ran" ] && grep -qF "make mutant: there is no folder $words" "$dir/log"; then ok; else bad "mutant: $(cat "$dir/log")"; fi
+rm -f "$dir/ran"
+
 # compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (attention.c and
 # table.c only once, for labs 08 and 11).
 compiles() {

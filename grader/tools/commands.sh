@@ -127,7 +127,7 @@ make() {
         return
     }
     while read -r line; do (run "$line") || return; done < <(sed -e ':a;/\\$/{N;s/\\\n//;ba}' <<<"$recipe" |
-        grep -E "^(rc=0; |GDB='[^']*' )?(build/[^ ]*/bin/|grader/[^ ]*\.sh|minitorch/[^ ]*\.sh|\.ci/[a-z]+ ?$|datasets/fetch|echo '==> )")
+        grep -E "^(rc=0; |(GDB|FROM)='[^']*' )?(build/[^ ]*/bin/|grader/[^ ]*\.sh|minitorch/[^ ]*\.sh|\.ci/[a-z]+ ?$|datasets/fetch|echo '==> )")
 }
 # run COMMAND: with the reference's programs; scripts as described at the top.
 run() {

@@ -2,16 +2,23 @@
 ## make skeletons          generate the skeletons in labs/ from solutions/
 ## make map                generate docs/MAP.md
 ## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)
+## make mutant LAB=01 FROM=dir NAME=what-is-wrong ROW="01.2 words" [WORDS="..."]     an entry of grader/mutants/, from an edited unit
+## make variant LAB=01 FROM=dir NAME=what-is-different ROW=01.2 WORDS="why it is right"     one of grader/variants/
 ## make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects
 ## make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?
 ## make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?
-.PHONY: skeletons check-skeletons mutants mutate mutate-sample seeds steady variants attacks lint map check-map
+.PHONY: skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
 skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh write
 check-skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
+# No `$` in these is expanded, here or in the environment of a recipe.
+unexport FROM NAME ROW WORDS
+mutant variant:
+	$(need_lab)
+	@grader/tools/entry.sh $@s $(LAB) $(call quote,FROM) $(call quote,NAME) $(call quote,ROW) $(call quote,WORDS)
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
@@ -21,7 +28,7 @@ mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
-	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
+	@FROM=$(call quote,FROM) grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
 steady: data-or-standin traced
 	$(need_lab)
 	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50) $(call quote,SUBMISSION) $(call quote,STEP)
