@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "checks/13-network.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "worker/pipe.h"
 
 /* ---- meshes: 14-mesh.c --------------------------------------------------------------------------------------- */

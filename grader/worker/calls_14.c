@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dist/mesh.h"
+#include "parallel/mesh.h"
 #include "dist/threads.h"
 
 /* ---- communicators that count themselves ------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* calls_14_pipe.c -- the functions of pipe.h that the worker calls: the schedule and the division of layers. */
 #include <stdio.h>
 
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "worker/calls_14.h"
 
 static void keep_words(const mg_value *to)

@@ -5,7 +5,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "ops/call.h"
 #include "ops/ops.h"
 #include "worker/calls_13.h"

@@ -2,7 +2,7 @@
  * [P,MG_TP_RESULTS]. */
 #pragma once
 
-#include "dist/tensor_parallel.h"
+#include "parallel/tensor_parallel.h"
 #include "worker/calls_13_training.h"
 #include "worker/calls_14.h"
 #include "worker/tensor.h"

@@ -7,7 +7,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "dist/mesh.h"
+#include "parallel/mesh.h"
 #include "dist/threads.h"
 #include "plan/gpt2_tasks.h"
 #include "ops/call.h"

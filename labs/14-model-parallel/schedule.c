@@ -1,5 +1,5 @@
-/* schedule.c -- in which order a rank of a pipeline works; see dist/pipe.h. */
-#include "dist/pipe.h"
+/* schedule.c -- in which order a rank of a pipeline works; see parallel/pipe.h. */
+#include "parallel/pipe.h"
 
 /* The k-th forward, or backward, of a rank. */
 static mt_pipe_action action_of(bool backward, int k, mt_pipe_kind kind, int stages, int chunks)
@@ -16,7 +16,7 @@ static int warm_up(mt_pipe_kind kind, int stage, int stages, int micro, int chun
 {
     int all = micro * chunks, first = all;
     if (kind == MT_INTERLEAVED) {
-        /* TODO 14.7: The number that dist/pipe.h says. */
+        /* TODO 14.7: The number that parallel/pipe.h says. */
         MT_TODO("14.7"); /* delete this line when yours stands here */
     } else if (kind == MT_1F1B) {
         /* TODO 14.6: The forwards of micro-batches that the stages behind are still working on. */

@@ -1,9 +1,9 @@
 /* vocabulary.c -- the token table, the logits and the loss of a language model, divided among ranks by the rows of the
- * table; see dist/tensor_parallel.h.
+ * table; see parallel/tensor_parallel.h.
  *
  * The logits are the largest array of a small model. No rank has those of all tokens: a row of them becomes three
  * numbers (maximum, sum, logit of the target) before ranks exchange anything. */
-#include "dist/tensor_parallel.h"
+#include "parallel/tensor_parallel.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* cost.c -- memory, arithmetic and messages of a rank in a training step, counted from the ops of models/gpt2.c and
- * models/parts.c; see plan/cost.h.
+ * parallel/parts.c; see plan/cost.h.
  *
  * C is the model's width, V its vocabulary, L the layers of the stage. "A token" is one of a micro-batch. */
 #include "plan/cost.h"
@@ -54,7 +54,7 @@ static int64_t layer_params(const rank *r)
     int64_t C = r->model.width, params = layer_matrices(r);
     /* TODO 15.1: Biases and two layernorms, too.
      * Hint: a bias is divided with the columns of its matrix. Those of the two products that end in a sum over the
-     * ranks are added after it, and are whole on every rank, as are layernorms (models/parts.c). */
+     * ranks are added after it, and are whole on every rank, as are layernorms (parallel/parts.c). */
     MT_TODO("15.1"); /* delete this line when yours stands here */
     return params;
 }
@@ -148,7 +148,7 @@ static int64_t forward_work(const rank *r, mt_recompute recompute)
     int64_t all = layer_kept(r, MT_RECOMPUTE_NONE), kept = layer_kept(r, recompute);
     /* TODO 15.3: The moment when the MLP's second projection has computed its result.
      * Hint: the results of both projections are not kept. With tp there are also the sums over the ranks and the copies
-     * that go to them (dist/tensor_parallel.h), in f32: of the second projection its part and their sum, beside the
+     * that go to them (parallel/tensor_parallel.h), in f32: of the second projection its part and their sum, beside the
      * result with the bias, and of both layernorms a second array. With 16 bits the f32 results of both layernorms, of
      * fc and of GELU are not kept either, but of the two second arrays the first has gone with attention; and products
      * have read copies of layernorms and GELU even if these are not kept for backward. A block is computed again beside

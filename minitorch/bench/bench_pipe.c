@@ -8,7 +8,7 @@
  * Nothing is measured: a forward takes 1 unit, a backward 2, a message none. The last line is for programs:
  * `bench_pipe: gpipe=33 1f1b=33 idle=0.2727`. */
 #include "bench/bench.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 
 #include <errno.h>
 #include <inttypes.h>

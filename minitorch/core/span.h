@@ -39,7 +39,7 @@ void mt_span_listen(mt_span_listener *listener, void *user);
 /* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
 mt_span *mt_span_innermost(void);
 
-/* Spans of ranks that train together (train/parallel.c): the profile says which part of a step is spent waiting. */
+/* Spans of ranks that train together (dist/replicas.c): the profile says which part of a step is spent waiting. */
 #define MT_SPAN_STEP "training step"
 #define MT_SPAN_WAIT "wait for communication"
 

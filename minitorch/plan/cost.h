@@ -24,8 +24,8 @@ typedef struct mt_plan_model {
     int64_t layers, heads, width;
 } mt_plan_model;
 
-/* dp replicas of the model; each is divided into pp stages of neighbouring layers (1F1B, dist/pipe.h), and the matrices
- * of a stage among tp ranks (dist/tensor_parallel.h). */
+/* dp replicas of the model; each is divided into pp stages of neighbouring layers (1F1B, parallel/pipe.h), and the
+ * matrices of a stage among tp ranks (parallel/tensor_parallel.h). */
 typedef struct mt_plan_strategy {
     int64_t dp, pp, tp;     /* tp divides the heads */
     int64_t samples, time;  /* of a micro-batch of one replica: its tokens */
@@ -92,7 +92,7 @@ void mt_plan_chain(mt_memory_block *blocks, const mt_plan_model *model, const mt
 
 /* ---- given: plan/stages.c ------------------------------------------------------------------------------------ */
 
-/* mt_plan_layers -- how many layers a stage has: as mt_pipe_partition divides them for models/parts.c, where the head
+/* mt_plan_layers -- how many layers a stage has: as mt_pipe_partition divides them for parallel/parts.c, where the head
  * counts with the last layer. */
 int64_t mt_plan_layers(const mt_plan_model *model, int64_t pp, int64_t stage);
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "dist/collectives.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "plan/cluster.h"
 
 MT_C_BEGIN
@@ -15,7 +15,7 @@ MT_C_BEGIN
 void mt_cluster_all_reduce(mt_cluster_tasks *tasks, mt_algorithm algorithm, const int64_t *rank, int size,
                            int64_t elements, int64_t size_of, int64_t *last);
 
-/* mt_cluster_pipeline -- a step of dist/pipe.h. Seconds are those of a micro-batch in one chunk of a rank. */
+/* mt_cluster_pipeline -- a step of parallel/pipe.h. Seconds are those of a micro-batch in one chunk of a rank. */
 typedef struct mt_cluster_pipe {
     mt_pipe_kind kind;
     int stages, micro, chunks;
@@ -30,7 +30,7 @@ typedef struct mt_cluster_pipe {
 mt_status mt_cluster_pipeline(mt_cluster_tasks *tasks, const mt_cluster_pipe *pipe, int64_t *last);
 
 /* mt_cluster_step -- a training step of a strategy, with the costs of cost.h and the seconds of planner.h; the rank of
- * a device is its number (dist/mesh.h). Each replica runs 1F1B; the messages of a tensor group are part of its
+ * a device is its number (parallel/mesh.h). Each replica runs 1F1B; the messages of a tensor group are part of its
  * computations, its ranks are neighbours of one width. Gradients go around a ring: with one stage in so many `buckets`
  * during the last backward, else after it.
  * Fails: MT_ERR_ARGUMENT: mt_plan_refuses it; buckets < 1; more ranks than the problem has devices. */

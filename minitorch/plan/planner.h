@@ -72,7 +72,7 @@ typedef struct mt_plan_answer {
 
 /* mt_plan_stage_seconds -- what a stage does for one micro-batch: forward, backward and what is computed again, at
  * efficiency times nominal speed; `overhead` of each of its layers; its tensor and pipeline messages, which nothing
- * hides. Messages of a group use the link if the group is within a machine: ranks are numbered as in dist/mesh.h
+ * hides. Messages of a group use the link if the group is within a machine: ranks are numbered as in parallel/mesh.h
  * (tensor, then data, then pipe, each machine full). A collective of the tensor group has 2 (tp - 1) messages one after
  * the other.   Lab 15.6 */
 double mt_plan_stage_seconds(const mt_plan_problem *problem, const mt_plan_strategy *strategy, const mt_plan_cost *cost,

@@ -7,7 +7,7 @@
 #include "autograd/tape.h"
 #include "core/rng.h"
 #include "core/scope.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "on_ranks.h"
 #include "ops/call.h"
 #include "ops/ops.h"

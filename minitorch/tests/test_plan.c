@@ -1,6 +1,6 @@
 /* test_plan.c -- what is given of the planner: which layers a stage has is what lab 14 divides; the grid has each
  * strategy once; devices are found by name. Costs and the search are graded (grader/checks/15-*.c). */
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "plan/planner.h"
 
 #include <criterion/criterion.h>

@@ -8,7 +8,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "counted.h"
-#include "dist/tensor_parallel.h"
+#include "parallel/tensor_parallel.h"
 #include "on_ranks.h"
 #include "ops/ops.h"
 

@@ -7,7 +7,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "counted.h"
-#include "dist/tensor_parallel.h"
+#include "parallel/tensor_parallel.h"
 #include "on_ranks.h"
 
 TestSuite(vocabulary, .timeout = 60);

@@ -161,7 +161,7 @@ static bool uniform(const run *r)
     return true;
 }
 
-/* What tensor ranks over NCCL have beside their plan, at most: all rows of the token table (models/parts.h), with
+/* What tensor ranks over NCCL have beside their plan, at most: all rows of the token table (parallel/parts.h), with
  * gradient, moments and the copy of 16 bits, and the probabilities of all tokens. */
 static int64_t whole_table(const run *r, int64_t stage)
 {

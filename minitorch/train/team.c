@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Weak: train/ranks.c, where it is linked, defines it. (Not const: GCC would fold the NULL.) */
+/* Weak: whoever starts ranks defines it. (Not const: GCC would fold the NULL.) */
 __attribute__((weak)) const mt_team_starter *mt_team_start = NULL;
 
 static const char *const compressions[] = { [MT_PLAIN] = "none", [MT_ONE_BIT] = "1bit", [MT_TOP_K] = "topk", NULL };

@@ -9,9 +9,8 @@
  *     status = mt_team_launch(&o.team, &o.recipe);
  *     status = mt_team_run(&o.team, train, &o);                  // train(team, &o) on each rank
  *
- * A run alone has no team: NULL, which every function here takes. How ranks are started is in ranks.c, what they do
- * with each other in parallel.c (with dist/ddp.h, dist/zero.h or dist/compress.h) and, when the model is divided, in
- * divided.c; a program is linked with these to have --ranks (Makefile). */
+ * A run alone has no team: NULL, which every function here takes. How ranks are started is offered by what
+ * is linked with the program (mt_team_start): without it --ranks is refused. */
 #pragma once
 
 #include "train/recipe.h"
@@ -24,11 +23,11 @@ typedef enum mt_compression { MT_PLAIN, MT_ONE_BIT, MT_TOP_K } mt_compression;
  * that sums may differ in the last bit from those of another run, or of the run that this one continues. */
 typedef enum mt_all_reduce_by { MT_BY_RING, MT_BY_TREE, MT_BY_DOUBLING, MT_BY_TRIAL } mt_all_reduce_by;
 
-typedef enum mt_pp_schedule { MT_PP_1F1B, MT_PP_GPIPE, MT_PP_INTERLEAVED } mt_pp_schedule; /* dist/pipe.h */
+typedef enum mt_pp_schedule { MT_PP_1F1B, MT_PP_GPIPE, MT_PP_INTERLEAVED } mt_pp_schedule; /* parallel/pipe.h */
 
 typedef struct mt_team_config {
     int64_t ranks;      /* 0 or 1: alone */
-    int64_t dp, pp, tp; /* the mesh (dist/mesh.h): replicas, stages of each, ranks of a stage; 0: pp
+    int64_t dp, pp, tp; /* the mesh (parallel/mesh.h): replicas, stages of each, ranks of a stage; 0: pp
               and tp are 1, dp what ranks leaves, ranks the product */
     struct {
         mt_pp_schedule kind;
@@ -39,7 +38,7 @@ typedef struct mt_team_config {
     mt_all_reduce_by all_reduce;
     int64_t bucket_bytes; /* 0: 1 MiB */
     double deadline;      /* seconds after which a rank that does not take part ends the run; 0: 600 */
-    const char *engine;   /* what connects the ranks (ranks.c); NULL: threads, or under mpirun mpi */
+    const char *engine;   /* what connects the ranks; NULL: threads, or under mpirun mpi */
 } mt_team_config;
 
 extern const mt_option mt_team_options[];
@@ -153,7 +152,7 @@ static inline bool mt_team_first(const mt_team *team)
     return !team || team->rank == 0;
 }
 
-/* ---- extension point: ranks.c defines it where it is linked ------------------------------------------------ */
+/* ---- extension point: how the ranks of a team are started; NULL: this program has none ------------------------- */
 typedef struct mt_team_starter {
     mt_status (*run)(const mt_team_config *config, mt_team_rank *run, void *user);
     mt_status (*prepare)(mt_team_config *config); /* of mt_team_check: what mpirun has chosen */

@@ -1,5 +1,5 @@
-/* mesh.c -- the ranks of a grid; see dist/mesh.h. */
-#include "dist/mesh.h"
+/* mesh.c -- the ranks of a grid; see parallel/mesh.h. */
+#include "parallel/mesh.h"
 
 #include <stdlib.h>
 

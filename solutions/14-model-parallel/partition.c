@@ -1,8 +1,8 @@
-/* partition.c -- which stage gets which layers; see dist/pipe.h. */
+/* partition.c -- which stage gets which layers; see parallel/pipe.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 
 mt_status mt_pipe_partition(int64_t *begin, const int64_t *cost, int64_t layers, int stages)
 {

@@ -1,4 +1,4 @@
-/* pipe.c -- runs the schedule of a pipeline over a communicator; see dist/pipe.h.
+/* pipe.c -- runs the schedule of a pipeline over a communicator; see parallel/pipe.h.
  *
  * A send does not end before its receive begins, so no rank waits for a send before it has to: the send of an
  * activation is waited for when its gradient has come, and that of a gradient before the next one is sent. The receive
@@ -9,7 +9,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "dist/pipe.h"
+#include "parallel/pipe.h"
 #include "ops/call.h"
 
 /* A micro-batch in a chunk, from its forward to its backward. */

@@ -1,5 +1,5 @@
-/* schedule.c -- in which order a rank of a pipeline works; see dist/pipe.h. */
-#include "dist/pipe.h"
+/* schedule.c -- in which order a rank of a pipeline works; see parallel/pipe.h. */
+#include "parallel/pipe.h"
 
 /* The k-th forward, or backward, of a rank. */
 static mt_pipe_action action_of(bool backward, int k, mt_pipe_kind kind, int stages, int chunks)
@@ -18,7 +18,7 @@ static int warm_up(mt_pipe_kind kind, int stage, int stages, int micro, int chun
 {
     int all = micro * chunks, first = all;
     if (kind == MT_INTERLEAVED) {
-        /* LAB 14.7 BEGIN  The number that dist/pipe.h says. */
+        /* LAB 14.7 BEGIN  The number that parallel/pipe.h says. */
         first = 2 * (stages - stage - 1) + (chunks - 1) * stages;
         /* LAB 14.7 END */
     } else if (kind == MT_1F1B) {

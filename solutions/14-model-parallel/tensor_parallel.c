@@ -1,5 +1,5 @@
-/* tensor_parallel.c -- layers whose weights are divided among ranks; see dist/tensor_parallel.h. */
-#include "dist/tensor_parallel.h"
+/* tensor_parallel.c -- layers whose weights are divided among ranks; see parallel/tensor_parallel.h. */
+#include "parallel/tensor_parallel.h"
 
 #include <inttypes.h>
 #include <string.h>

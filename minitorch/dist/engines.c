@@ -1,5 +1,5 @@
-/* ranks.c -- how the ranks of a team are started: the engines. Each calls mt_parallel_run, or mt_divided_run, on every
- * rank. */
+/* engines.c -- how the ranks of a team are started: the engines. Each calls mt_replicas_run on every rank, or what
+ * divides the model. */
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "dist/collectives.h"
 #include "dist/mpi.h"
 #include "dist/nccl.h"
-#include "train/parallel.h"
+#include "dist/replicas.h"
 
 typedef struct program {
     const mt_team_config *config;
@@ -56,7 +56,7 @@ static mt_status on_thread(mt_comm *comm, void *user)
     omp_set_num_threads(p->threads);          /* of regions that this thread begins */
     MT_TRY(choose(comm, p->config->all_reduce));
     bool divided = p->config->pp > 1 || p->config->tp > 1;
-    return (divided ? mt_divided_run : mt_parallel_run)(comm, p->config, p->run, p->user);
+    return (divided ? mt_team_divide->run : mt_replicas_run)(comm, p->config, p->run, p->user);
 }
 
 static mt_status threads(program *p)
@@ -176,5 +176,14 @@ static mt_status run(const mt_team_config *config, mt_team_rank *rank, void *use
     return mt_fail(MT_ERR_ARGUMENT, "there is no engine \"%s\": use one of %s", config->engine, names);
 }
 
-static const mt_team_starter starter = { run, prepare, mt_divided_check, launch };
+static mt_status fits(const mt_team_config *c, const struct mt_gpt2_config *model, int64_t micro)
+{
+    return mt_team_divide ? mt_team_divide->fits(c, model, micro)
+                          : mt_fail(MT_ERR_UNAVAILABLE, "this program cannot divide a model: leave --pp and --tp out");
+}
+
+/* Weak: whoever divides models defines it. (Not const: GCC would fold the NULL.) */
+__attribute__((weak)) const mt_team_divider *mt_team_divide = NULL;
+
+static const mt_team_starter starter = { run, prepare, fits, launch };
 const mt_team_starter *mt_team_start = &starter;

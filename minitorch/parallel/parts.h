@@ -1,13 +1,13 @@
-/* parts.h -- a GPT-2 that is divided among ranks: its blocks among the stages of a pipeline (dist/pipe.h), the matrices
- * of each block and the token table among the ranks of a stage (dist/tensor_parallel.h).
+/* parts.h -- a GPT-2 that is divided among ranks: its blocks among the stages of a pipeline (parallel/pipe.h), the
+ * matrices of each block and the token table among the ranks of a stage (parallel/tensor_parallel.h).
  *
  * Part s of the model, 0 <= s < stages * chunks, has some neighbouring blocks; the first part also both embeddings, the
  * last one the last layernorm and the head, which is the token table once more. A stage has `chunks` parts
  * (mt_pipe_schedule). */
 #pragma once
 
-#include "dist/pipe.h"
-#include "dist/tensor_parallel.h"
+#include "parallel/pipe.h"
+#include "parallel/tensor_parallel.h"
 #include "models/gpt2.h"
 
 MT_C_BEGIN

@@ -1,5 +1,5 @@
-/* parallel.c -- see parallel.h. */
-#include "train/parallel.h"
+/* replicas.c -- see replicas.h. */
+#include "dist/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct told {
     int64_t samples, stop;
 } told;
 
-typedef struct parallel {
+typedef struct replicas {
     mt_team base;
     const mt_team_config *config;
     mt_optim *optim; /* borrowed */
@@ -29,12 +29,12 @@ typedef struct parallel {
     float **part_error; /* [buckets] of the second phase of 1bit */
     int64_t parts;
     told *told; /* [size] */
-} parallel;
+} replicas;
 
 /* ---- compressed gradients ------------------------------------------------------------------------------ */
 
 /* The mean over the ranks, as if all had as many samples; n elements on the CPU. */
-static mt_status compressed(parallel *p, int64_t bucket, float *grads, int64_t n)
+static mt_status compressed(replicas *p, int64_t bucket, float *grads, int64_t n)
 {
     float *error = p->error + mt_ddp_bucket(p->ddp, bucket)->begin;
     if (p->config->compress == MT_TOP_K)
@@ -46,7 +46,7 @@ static mt_status compressed(parallel *p, int64_t bucket, float *grads, int64_t n
 static mt_status send_compressed(void *user, int64_t bucket, float share)
 {
     MT_SPAN(MT_SPAN_WAIT); /* packing and messages, while backward stands still */
-    parallel *p = user;
+    replicas *p = user;
     const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
     int64_t n = b->end - b->begin;
     float *grads = p->flat + b->begin, *here = grads;
@@ -63,7 +63,7 @@ static mt_status send_compressed(void *user, int64_t bucket, float share)
     return status;
 }
 
-static void make_errors(parallel *p, int64_t elements)
+static void make_errors(replicas *p, int64_t elements)
 {
     p->error = mt_calloc(elements, sizeof(float));
     p->parts = mt_ddp_buckets(p->ddp);
@@ -78,7 +78,7 @@ static void make_errors(parallel *p, int64_t elements)
 
 static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     const mt_team_config *c = p->config;
     mt_state params = mt_module_params(model);
     mt_status status;
@@ -99,7 +99,7 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     return status;
 }
 
-static void begin(parallel *p, int64_t micro, int64_t samples)
+static void begin(replicas *p, int64_t micro, int64_t samples)
 {
     if (p->zero) {
         mt_zero_begin(p->zero, micro, samples);
@@ -110,7 +110,7 @@ static void begin(parallel *p, int64_t micro, int64_t samples)
 }
 
 /* The rest of a step, when all gradients of this rank are there. */
-static mt_status update(parallel *p, double clip)
+static mt_status update(replicas *p, double clip)
 {
     if (p->zero)
         return mt_zero_step(p->zero, clip > 0 ? clip : INFINITY, NULL);
@@ -121,7 +121,7 @@ static mt_status update(parallel *p, double clip)
 }
 
 /* Loss and samples of all ranks, in order of rank: the same bits on each. */
-static void add_up(const parallel *p, mt_step_result *result, bool *stop)
+static void add_up(const replicas *p, mt_step_result *result, bool *stop)
 {
     *result = (mt_step_result){ 0 };
     for (int rank = 0; rank < p->base.comm->size; rank++) {
@@ -136,7 +136,7 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
                       int64_t number)
 {
     MT_SPAN(MT_SPAN_STEP);
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     mt_step_result own = { 0 };
     mt_request *telling;
     int64_t samples = 0;
@@ -160,7 +160,7 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
 
 static mt_status mean(mt_team *team, double *value)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     double *all = mt_calloc(p->base.comm->size, sizeof *all), sum = 0;
     mt_status status = mt_all_gather(p->base.comm, all, value, sizeof *value, MT_U8, NULL);
     for (int rank = 0; rank < p->base.comm->size; rank++)
@@ -170,7 +170,7 @@ static mt_status mean(mt_team *team, double *value)
     return status;
 }
 
-mt_status mt_parallel_tell(mt_team *team, void *all, const void *mine, int64_t bytes)
+mt_status mt_replicas_tell(mt_team *team, void *all, const void *mine, int64_t bytes)
 {
     return mt_all_gather(team->comm, all, mine, bytes, MT_U8, NULL);
 }
@@ -184,7 +184,7 @@ static int64_t sent(const mt_team *team)
 
 static void list(mt_team *team, mt_state *rest)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     if (!p->zero) {
         mt_optim_state(rest, p->optim);
         return;
@@ -199,7 +199,7 @@ static void list(mt_team *team, mt_state *rest)
 }
 
 /* The end of rest: what `list` has appended. */
-static mt_state tail(const parallel *p, const mt_state *rest)
+static mt_state tail(const replicas *p, const mt_state *rest)
 {
     mt_state now = { 0 };
     mt_optim_state(&now, p->optim);
@@ -210,13 +210,13 @@ static mt_state tail(const parallel *p, const mt_state *rest)
 
 static mt_status whole(mt_team *team)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     return p->zero ? mt_zero_whole(p->zero) : MT_OK;
 }
 
 static mt_status gather(mt_team *team, const mt_state *rest)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     MT_TRY(whole(team));
     if (!p->zero)
         return MT_OK;
@@ -238,7 +238,7 @@ static mt_status broadcast(mt_comm *comm, const mt_state *state)
 
 static mt_status share(mt_team *team, const mt_state *model, const mt_state *rest)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     MT_TRY(broadcast(p->base.comm, model));
     MT_TRY(broadcast(p->base.comm, rest));
     if (p->zero) {
@@ -253,17 +253,17 @@ static mt_status share(mt_team *team, const mt_state *model, const mt_state *res
 
 static void leave(mt_team *team)
 {
-    parallel *p = (parallel *)team;
+    replicas *p = (replicas *)team;
     mt_zero_free(p->zero);
     mt_ddp_free(p->ddp);
     p->zero = NULL;
     p->ddp = NULL;
 }
 
-mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
+mt_status mt_replicas_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
-    parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
-                             comm->size, .whole = whole, .comm = comm, .sent = sent, .tell = mt_parallel_tell },
+    replicas p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
+                             comm->size, .whole = whole, .comm = comm, .sent = sent, .tell = mt_replicas_tell },
                    .config = config,
                    .told = mt_calloc(comm->size, sizeof(told)) };
     mt_status status = run(&p.base, user);

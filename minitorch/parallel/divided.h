@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "dist/ddp.h"
-#include "dist/mesh.h"
-#include "models/parts.h"
-#include "train/parallel.h"
+#include "parallel/mesh.h"
+#include "parallel/parts.h"
+#include "dist/replicas.h"
 
 MT_C_BEGIN
 

@@ -3,7 +3,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "train/divided.h"
+#include "parallel/divided.h"
 
 typedef mt_divided divided;
 

@@ -1,5 +1,5 @@
 /* parts.c -- see parts.h. */
-#include "models/parts.h"
+#include "parallel/parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

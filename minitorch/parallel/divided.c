@@ -1,6 +1,6 @@
 /* divided.c -- a team (train/team.h) whose ranks are a mesh: a GPT-2 is divided among the ranks of a replica, and the
  * replicas share each batch. Every step is one of a pipeline, of a single stage where only matrices are divided. */
-#include "train/divided.h"
+#include "parallel/divided.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const mt_pipe_kind kind_of[] = {
     [MT_PP_1F1B] = MT_1F1B, [MT_PP_GPIPE] = MT_GPIPE, [MT_PP_INTERLEAVED] = MT_INTERLEAVED
 };
 
-mt_status mt_divided_check(const mt_team_config *c, const mt_gpt2_config *model, int64_t micro)
+static mt_status fits(const mt_team_config *c, const mt_gpt2_config *model, int64_t micro)
 {
     int pp = (int)c->pp, chunks = (int)c->schedule.chunks;
     MT_TRY(mt_gpt2_parts_check(model, pp * chunks, (int)c->tp));
@@ -279,10 +279,10 @@ static void leave(mt_team *team)
     d->pipe = NULL, d->mesh = NULL, d->ddp = NULL, d->parts = NULL;
 }
 
-mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
+static mt_status run_divided(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
     divided d = { .base = { comm->rank, comm->size, join, step, .list = list, .leave = leave, .comm = comm,
-                            .sent = sent, .tell = mt_parallel_tell },
+                            .sent = sent, .tell = mt_replicas_tell },
                   .config = config,
                   .told = mt_calloc(comm->size, sizeof(told)) };
     d.base.place = place, d.base.loss = loss, d.base.move = mt_divided_move;
@@ -301,3 +301,6 @@ mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_ra
     free(d.told);
     return status;
 }
+
+static const mt_team_divider divider = { run_divided, fits };
+const mt_team_divider *mt_team_divide = &divider;
