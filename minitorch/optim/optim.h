@@ -35,8 +35,8 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay);
  * than 95. */
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
 
-/* mt_optim_add_all -- add every parameter of a list, as mt_module_params makes it, and free the list. Those of rank 2 and
- * more decay as the hyper-parameters say, vectors (biases, gains) do not. It ends the group of mt_optim_group. */
+/* mt_optim_add_all -- add every parameter of a list, as mt_module_params makes it, and free the list. Those of rank 2
+ * and more decay as the hyper-parameters say, vectors (biases, gains) do not. It ends the group of mt_optim_group. */
 void mt_optim_add_all(mt_optim *optim, mt_state params);
 
 /* mt_optim_flat -- from now on the gradients are views of one flat block, in order of addition, each at a multiple of
