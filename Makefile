@@ -1,6 +1,6 @@
 # minitorch -- the entry point for every command. `make help` lists them.
 #
-#   FLAVOUR=release|debug|asan|tsan   how to build (build/<flavour>/)
+#   FLAVOUR=release|debug|asan|tsan|calls   how to build (build/<flavour>/); calls: what runs can be recorded (make figures)
 #   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or no CUDA (default: what is found; minitorch/cuda/cuda.mk)
 #   MINE="00 01"                      use your units of these labs (labs/), and the reference's of all others
 #   LAB=01 [STEP=01.2] [SEED=5eed01]  the lab to open, to grade, or to test with mutants; one step; the inputs of an earlier run
@@ -40,8 +40,9 @@ FLAGS_release := -O3 -march=$(MARCH)
 FLAGS_debug   := -O1 -g -march=$(MARCH) -DMT_DEBUG
 FLAGS_asan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=thread
+FLAGS_calls   := -O0 -g1 -march=$(MARCH) -finstrument-functions
 ifeq ($(FLAGS_$(FLAVOUR)),)
-$(error unknown FLAVOUR=$(FLAVOUR): use release, debug, asan or tsan)
+$(error unknown FLAVOUR=$(FLAVOUR): use release, debug, asan, tsan or calls)
 endif
 # For Zen 2 and 3 gcc splits the multiply-adds of a loop with one sum, and not those of one with several: the bits of a
 # product would depend on how many rows a thread has.

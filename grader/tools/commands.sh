@@ -50,13 +50,13 @@ smallest() { # PROGRAM: options that make it end at once
 exact='labs/[^ ]* make bench LAB=(05 BENCH=overlap|06|07|14)$|docs/DIAGNOSTICS.md for bug.*'
 others='sudo|git|gcc|g[+][+]|clang|nvcc|mpirun|srun|sbatch|systemd-run|objdump|nm|gdb|tar|curl|docker|gnuplot|bash|sh|cp'
 by_hand='sudo apt-get install|cp -r ../course-after/|objdump -d|systemd-run --user|curl 127.0.0.1:'
-quick='count_lab0[67]|lab|debug|budget|links'
+quick='count_lab0[67]|lab|debug|links'
 
 mkdir -p "$root/build" && stage=$(mktemp -d "$root/build/commands.XXXXXX") || exit 2
 trap 'rm -rf "$stage"' EXIT
 tar -cf - --exclude=./build --exclude=./.git --exclude=./datasets/cache . | tar -xf - -C "$stage"
 mkdir -p "$stage"/{build/release/bin,alice,datasets/cache/shakespeare,datasets/cache/gpt2-weights} && cd "$stage" || exit 2
-ln -s "$root/.git" .git # budget.sh asks git for the files
+ln -s "$root/.git" .git # figures.sh asks git for the files
 for set in mnist standin; do ln -s "$root/datasets/cache/$set" datasets/cache/ 2>/dev/null; done
 for part in "$root"/build/release/*; do [ "${part##*/}" = bin ] || cp -rl "$part" build/release/; done
 for program in "$root"/build/release/bin/*; do

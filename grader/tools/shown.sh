@@ -9,7 +9,7 @@
 #   ```text message     the longest constant part of each line is text of the source
 #   indented lines      after a command in its block are like ```text; and no block is a command's output without a fence
 #   `code` with words   that is not a command is a message or a row's name: so is its longest constant part
-# Counts in sentences and the figures of bars are compared with budget.sh, grades and lab.json (sub figures).
+# Counts in sentences and the figures of bars are compared with figures.sh, grades and lab.json (sub figures).
 set -euo pipefail
 perl -e '
     use strict;
@@ -61,17 +61,17 @@ perl -e '
     }
 
     # Counts in sentences, beside what a command or a file says now. "About" may be 1 % off, or 3.
-    my $budget = qx(grader/tools/budget.sh build/release);
+    my $figures = qx(grader/tools/figures.sh);
     my $pages = join "\n", map { @$_ } @logs;
     my @figures = (
-        ["README.md", qr{about ([\d,]+) lines in (\d+) marked}, $budget =~ /a student writes: (\d+) lines in (\d+)/],
-        ["README.md", qr{given framework has about ([\d,]+)}, $budget =~ /given framework: (\d+)/],
-        ["README.md", qr{`train_mnist` is built from about ([\d,]+)}, $budget =~ /train_mnist: (\d+)/],
-        ["README.md", qr{`train_gpt2` from about ([\d,]+)}, $budget =~ /train_gpt2: (\d+)/],
+        ["README.md", qr{about ([\d,]+) lines in (\d+) marked}, $figures =~ /a student writes: (\d+) lines in (\d+)/],
+        ["README.md", qr{after lab 05 has about ([\d,]+)}, $figures =~ /stage 05: (\d+)/],
+        ["README.md", qr{after lab 08 it has about ([\d,]+)}, $figures =~ /stage 08: (\d+)/],
+        ["README.md", qr{after lab 15, with CUDA, about ([\d,]+)}, $figures =~ /stage 15: (\d+)/],
         ["labs/03-autograd/README.md", qr{lists all (\d+) rows}, $pages =~ m{grade 03: 0/\d+ TODO=(\d+)}],
         ["docs/GRADING.md", qr{\((\d+) of lab 06.s (\d+)\)}, bars("06"), $pages =~ m{grade 06: 0/(\d+)}],
         ["docs/DIAGNOSTICS.md", qr{has (\d+) programs}, scalar(() = glob "minitorch/emulator/tests/bugs/*.cu")],
-        map { ["$_/README.md", qr{estimate from (\d+) regions with about (\d+) lines}, $budget =~ m{lab $_: (\d+) regions, (\d+) lines}] } glob "labs/*");
+        map { ["$_/README.md", qr{estimate from (\d+) regions with about (\d+) lines}, $figures =~ m{lab $_: (\d+) regions, (\d+) lines}] } glob "labs/*");
     # The points of a lab that its bars give, as its skeleton lists them.
     sub bars {
         my ($bars, $points) = (slurp(glob "labs/$_[0]-*/lab.json"), 0);

@@ -2,12 +2,13 @@
 ## make skeletons          generate the skeletons in labs/ from solutions/
 ## make map                generate docs/MAP.md
 ## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)
+## make figures            the size of the framework at three stages, and what runs in one step of mnist.c and gpt2.c
 ## make mutant LAB=01 FROM=dir NAME=what-is-wrong ROW="01.2 words" [WORDS="..."]     an entry of grader/mutants/, from an edited unit
 ## make variant LAB=01 FROM=dir NAME=what-is-different ROW=01.2 WORDS="why it is right"     one of grader/variants/
 ## make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects
 ## make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?
 ## make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?
-.PHONY: skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
+.PHONY: figures skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
 skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh write
 check-skeletons: $(REF)/bin/strip
@@ -37,8 +38,11 @@ variants: data-or-standin traced
 attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
 lint: apps
-	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(REF)
+	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/figures.sh
 map: grader
 	@grader/tools/map.sh
 check-map: grader
 	@grader/tools/map.sh --check
+figures: $(REF)/bin/make_digits
+	@$(MAKE) -s FLAVOUR=calls MINE= build/calls/bin/mnist build/calls/bin/gpt2 >/dev/null
+	@MT_MAKE_DIGITS=$(REF)/bin/make_digits grader/tools/figures.sh build/calls

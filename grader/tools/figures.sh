@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# figures.sh [CALLS] -- how large the framework is, one line a figure, `figure NAME: VALUE of LIMIT` (make lint); with CALLS,
+# the folder of FLAVOUR=calls, also what runs (make figures). Ends with 1 if a value is above its limit.
+#
+#   stage NN       code lines of the framework after lab NN: the folders of minitorch/stages.tsv up to that lab and the
+#                  reference's units of these labs; CPU: without cuda/, .cu, .cuh and names with _cuda. Programs, tests,
+#                  testing, bench and the emulator are apart. A code line has more than a comment.
+#   files, median  of minitorch/, without emulator, tests, testing and bench, and of the units: their number, and their median
+#                  lines (all lines), whose limit is the least
+#   long           functions of more than 60 lines and files of more than 400 in the framework and the units
+#   NAME runs      code lines, and files, of the functions that run in step 3 of the loop of apps/NAME.c; the program itself
+#                  and inline assembly of the compiler apart
+# Then, without a limit, the lines that a student writes: of each lab and in all, those in the marked regions of solutions/
+# without the comments that begin and end them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+calls=${1:-} over=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# A figure, its limit now, and the goal of issue 36, which its later steps (moves) reach. A limit only falls.
+limits='stage 05           9400 5500
+stage 08           11900 8000
+stage 15           32200 26000
+files              475 300
+median             70 110
+long               0 0
+mnist runs lines   1550 1500
+mnist runs files   45 30
+gpt2 runs lines    2250 2000
+gpt2 runs files    63 38'
+
+figure() { # NAME VALUE
+    local limit
+    limit=$(sed -nE "s/^$1 +([0-9]+) [0-9]+$/\1/p" <<<"$limits")
+    echo "figure $1: $2 of $limit"
+    if [ "$1" = median ]; then [ "$2" -ge "$limit" ] || over=1; else [ "$2" -le "$limit" ] || over=1; fi
+}
+
+# code FILE...: "FILE:LINE" of each code line.
+code() {
+    perl -0777 -ne 's{("(?:\\.|[^"\\\n])*"|\x27(?:\\.|[^\x27\\\n])*\x27)|//[^\n]*|/\*.*?\*/}{defined $1 ? $1 : $& =~ tr/\n//cdr}gse;
+        my $n = 0; for (split /\n/) { $n++; print "$ARGV:$n\n" if /\S/ }' "$@"
+}
+
+# stage LAB: the files of the framework after this lab.
+stage() {
+    {
+        awk -F'\t' -v lab="$1" '$2 <= lab && $1 != "emulator" { print "minitorch/" $1 }' minitorch/stages.tsv
+        for units in solutions/[0-9]*; do [ "$(basename "$units" | cut -c1-2)" -gt "$1" ] || echo "$units"; done
+    } | while read -r folder; do [ ! -d "$folder" ] || find "$folder" -type f -regex '.*\.\(c\|h\|cu\|cuh\)'; done | sort
+}
+cpu() { grep -vE '^minitorch/cuda/|_cuda|\.cuh?$'; }
+
+figure "stage 05" "$(code $(stage 05 | cpu) | wc -l)"
+figure "stage 08" "$(code $(stage 08 | cpu) | wc -l)"
+figure "stage 15" "$(code $(stage 15) | wc -l)"
+mapfile -t files < <(find minitorch solutions -type f -regex '.*\.\(c\|h\|cu\|cuh\)' | grep -vE '^minitorch/(emulator|tests|testing|bench)/')
+figure files ${#files[@]}
+figure median "$(wc -l "${files[@]}" | awk '$2 != "total" { print $1 }' | sort -n | awk '{ at[NR] = $1 } END { print at[int((NR + 1) / 2)] }')"
+figure long "$(awk 'FNR == 1 { start = 0 } FNR == 401 { n++ } /^[A-Za-z_].*\(/ { head = FNR } /^\{$/ { start = head ? head : FNR }
+    /^\}/ && start { n += FNR - start >= 60; start = head = 0 } END { print n + 0 }' "${files[@]}")"
+
+# runs PROGRAM: code lines and files of the functions that step 3 runs.
+runs() {
+    local program=$calls/bin/$1
+    gcc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/record.so" grader/tools/record/record.c
+    RECORD_FROM=$(nm "$program" | awk '$3 == "mt_loader_next" { print $1 }') RECORD_INTO=$work/ran LD_PRELOAD=$work/record.so "$program" >/dev/null
+    addr2line -e "$program" <"$work/ran" | sed -E "s|^$PWD/||; s| .*||" | grep -E '^(minitorch|solutions)/' | sort -u >"$work/starts"
+    code $(cut -d: -f1 "$work/starts" | sort -u) >"$work/code"
+    # A function ends with the first } in column 0; a line that two functions share counts once.
+    awk -F: 'FILENAME ~ /starts$/ { from[$1] = from[$1] " " $2; next } FILENAME ~ /code$/ { is_code[$1, $2] = 1; next }
+        FNR == 1 { n = split(from[FILENAME], at, " "); delete begins; for (i = 1; i <= n; i++) begins[at[i]] = 1; inside = 0; files++ }
+        FNR in begins { inside = 1 } inside && (FILENAME, FNR) in is_code { lines++ } /^}/ { inside = 0 }
+        END { print lines + 0, files + 0 }' "$work/starts" "$work/code" $(cut -d: -f1 "$work/starts" | sort -u)
+}
+if [ -n "$calls" ]; then
+    for set in mnist shakespeare; do # data of any content
+        MT_DATA=$work datasets/fetch --offline --or-standin $set >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 2; }
+    done
+    export MT_DATA=$work OMP_NUM_THREADS=2
+    for program in mnist gpt2; do
+        read -r lines files < <(runs $program)
+        figure "$program runs lines" "$lines"
+        figure "$program runs files" "$files"
+    done
+fi
+
+awk '/LAB [0-9.]+ END/ {inside = 0} inside && !head {lines++; in_lab[lab]++} head && /\*\// {head = 0}
+     /LAB [0-9.]+ BEGIN/ {inside = 1; head = !/\*\//; regions++; of_lab[lab]++}
+     FNR == 1 {lab = FILENAME; sub("solutions", "labs", lab); sub("/[^/]*$", "", lab)}
+     END {for (lab in of_lab) printf "lab %s: %d regions, %d lines\n", lab, of_lab[lab], in_lab[lab] | "sort"; close("sort")
+          printf "a student writes: %d lines in %d regions\n", lines, regions}' \
+    $(git ls-files labs/*/lab.json | sed -E 's#labs/(.*)/lab.json#solutions/\1/*.c solutions/\1/*.cu#' | xargs git ls-files)
+[ $over -eq 0 ] || { echo "figures: a value is above its limit" >&2 && exit 1; }
