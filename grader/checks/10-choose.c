@@ -43,7 +43,7 @@ static bool better(const mt_memory_choice *a, const mt_memory_choice *b)
 /* The best choice of all, by trying each. */
 static void try_all(mt_memory_choice *best, const choose_problem *p, int64_t budget)
 {
-    int64_t option[BLOCKS] = { 0 };
+    int64_t option[MG_10_BLOCKS] = { 0 };
     best->flops = INT64_MAX;
     do {
         mt_memory_choice c = mg_10_evaluate(p, option);
@@ -135,7 +135,7 @@ static const char *words(const int64_t *option, int64_t count)
 static bool judge_refused(mg_run *run, const choose_problem *p, int64_t n, int64_t least)
 {
     const int64_t *choice = mg_result(run, "choice"), *option = mg_result(run, "option");
-    const char *message = (const char *)mg_result(run, "message") + n * MESSAGE;
+    const char *message = (const char *)mg_result(run, "message") + n * MG_10_MESSAGE;
     char number[32];
     int64_t changed = choice[3 * n] != -1 || choice[3 * n + 1] != -1 || choice[3 * n + 2] != -1;
     for (int64_t i = 0; i < p->blocks; i++)
@@ -145,8 +145,8 @@ static bool judge_refused(mg_run *run, const choose_problem *p, int64_t n, int64
         mg_hint(run, "after a refusal out and option are as they were: check before the first write");
     if (changed)
         mg_fail(run, "budget %" PRId64 ": refused, but outputs were changed", p->budget[n]);
-    else if (!memchr(message, 0, MESSAGE) || !strstr(message, number))
-        mg_fail(run, "budget %" PRId64 ": the message \"%.*s\" does not say the least, %s", p->budget[n], MESSAGE,
+    else if (!memchr(message, 0, MG_10_MESSAGE) || !strstr(message, number))
+        mg_fail(run, "budget %" PRId64 ": the message \"%.*s\" does not say the least, %s", p->budget[n], MG_10_MESSAGE,
                 message, number);
     else
         return true;
@@ -168,7 +168,7 @@ static bool judge_choice(mg_run *run, const choose_problem *p, int64_t n)
             return false;
         }
     mt_memory_choice is = mg_10_evaluate(p, option);
-    (p->blocks <= FEW ? try_all : tabulate)(&want, p, budget);
+    (p->blocks <= MG_10_FEW ? try_all : tabulate)(&want, p, budget);
     if (is.peak > budget)
         mg_fail(run, "budget %" PRId64 ": options %s have their peak at %" PRId64 " bytes", budget,
                 words(option, p->blocks), is.peak);
@@ -195,7 +195,7 @@ static bool check(mg_run *run, const choose_problem *p)
     mg_out(run, "status", MT_I64, MT_SHAPE(p->budgets));
     mg_out(run, "choice", MT_I64, MT_SHAPE(p->budgets, 3));
     mg_out(run, "option", MT_I64, MT_SHAPE(p->budgets, p->blocks));
-    mg_out(run, "message", MT_U8, MT_SHAPE(p->budgets, MESSAGE));
+    mg_out(run, "message", MT_U8, MT_SHAPE(p->budgets, MG_10_MESSAGE));
     describe_blocks(run, p);
     memcpy(mg_in(run, "budgets", MT_I64, MT_SHAPE(p->budgets)), p->budget, (size_t)p->budgets * sizeof *p->budget);
     if (!mg_call(run))

@@ -5,17 +5,17 @@
 #include "memory/choose.h"
 
 enum {
-    FEW = 7,       /* blocks whose choices are all tried */
-    LAYERS = 96,   /* as GPT-3's */
-    BLOCKS = 2048, /* more than a fixed table of a unit may have */
-    BUDGETS = 64,
-    MESSAGE = 200
+    MG_10_FEW = 7,       /* blocks whose choices are all tried */
+    MG_10_LAYERS = 96,   /* as GPT-3's */
+    MG_10_BLOCKS = 2048, /* more than a fixed table of a unit may have */
+    MG_10_BUDGETS = 64,
+    MG_10_MESSAGE = 200
 };
 
 typedef struct choose_problem {
     int64_t blocks, budgets;
-    mt_memory_block block[BLOCKS];
-    int64_t budget[BUDGETS];
+    mt_memory_block block[MG_10_BLOCKS];
+    int64_t budget[MG_10_BUDGETS];
 } choose_problem;
 
 /* mg_10_evaluate -- what a choice of one option for each block needs (10-choose.c). */

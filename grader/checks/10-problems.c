@@ -32,7 +32,8 @@ static choose_problem equal_blocks(mt_rng *rng, int64_t blocks)
 /* So many budgets: the least, some of the next bytes, then evenly up to what the first options need and one more. */
 static void spread_budgets(choose_problem *p, int64_t budgets)
 {
-    int64_t least = mg_10_least(p), option[BLOCKS] = { 0 }, most = mt_max(mg_10_evaluate(p, option).peak, least) + 1;
+    int64_t least = mg_10_least(p), option[MG_10_BLOCKS] = { 0 },
+            most = mt_max(mg_10_evaluate(p, option).peak, least) + 1;
     p->budgets = budgets;
     for (int64_t n = 0; n < budgets; n++)
         p->budget[n] = n < budgets / 4 ? least + n : least + (most - least) / (budgets - 1) * n;
@@ -42,9 +43,9 @@ static void spread_budgets(choose_problem *p, int64_t budgets)
 /* Budgets that some random choice needs exactly, and one byte less. */
 static void exact_budgets(mt_rng *rng, choose_problem *p)
 {
-    p->budgets = BUDGETS;
-    for (int64_t n = 0; n < BUDGETS; n += 2) {
-        int64_t option[BLOCKS];
+    p->budgets = MG_10_BUDGETS;
+    for (int64_t n = 0; n < MG_10_BUDGETS; n += 2) {
+        int64_t option[MG_10_BLOCKS];
         for (int64_t i = 0; i < p->blocks; i++)
             option[i] = mt_rng_below(rng, p->block[i].options);
         p->budget[n] = mg_10_evaluate(p, option).peak;
@@ -70,7 +71,7 @@ static choose_problem large_numbers(mt_rng *rng, int call)
 
 static choose_problem nothing(mt_rng *rng, int i)
 {
-    choose_problem p = random_blocks(rng, i < 2 ? 0 : mg_pick(rng, 1, FEW), 30, 2);
+    choose_problem p = random_blocks(rng, i < 2 ? 0 : mg_pick(rng, 1, MG_10_FEW), 30, 2);
     for (int64_t b = 0; b < p.blocks; b++)
         p.block[b].options = 1;
     spread_budgets(&p, 4);
@@ -103,7 +104,7 @@ static choose_problem equal_kept(void)
 /* Thousands of blocks, with so little room that there are few states behind each. */
 static choose_problem thousands(mt_rng *rng)
 {
-    choose_problem p = random_blocks(rng, mg_pick(rng, 2000, BLOCKS), 3, 1);
+    choose_problem p = random_blocks(rng, mg_pick(rng, 2000, MG_10_BLOCKS), 3, 1);
     p.budgets = 2;
     p.budget[0] = mg_10_least(&p) + mg_pick(rng, 0, 9);
     p.budget[1] = p.budget[0] + 40;
@@ -122,17 +123,17 @@ choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i)
         p = random_blocks(rng, mg_pick(rng, 1, 6), mg_pick(rng, 3, 9), 6);
         break;
     case CHOOSE_PLACE:
-        p = equal_blocks(rng, mg_pick(rng, 2, FEW));
+        p = equal_blocks(rng, mg_pick(rng, 2, MG_10_FEW));
         break;
     case CHOOSE_MANY:
         if (i == 7)
             return thousands(rng);
         p = i == 4   ? equal_kept()
             : i == 5 ? binary_blocks()
-                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : LAYERS, 40, 3);
+                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : MG_10_LAYERS, 40, 3);
         break;
     case CHOOSE_EQUAL:
-        p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : LAYERS);
+        p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : MG_10_LAYERS);
         break;
     case CHOOSE_LARGE:
         return large_numbers(rng, i);
@@ -143,7 +144,7 @@ choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i)
         exact_budgets(rng, &p);
         return p;
     }
-    spread_budgets(&p, p.blocks <= FEW ? BUDGETS : 12);
+    spread_budgets(&p, p.blocks <= MG_10_FEW ? MG_10_BUDGETS : 12);
     for (int64_t n = 0; n < p.budgets && about == CHOOSE_BEYOND; n++)
         p.budget[n] = mg_10_least(&p) - 1 - n / 2;
     return p;
