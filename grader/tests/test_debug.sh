@@ -46,6 +46,9 @@ done
 out=$(debug 02-backprop 02.3 5eed01)
 expect "a right unit: every call is made" "call 1: mt_relu_fwd_cpu" "$out"
 expect "a right unit: outputs are printed" "argument 0: " "$out"
+out=$(debug 01-matmul 01.5)
+expect "a race: nothing is timed" "no speed was measured: make debug" "$out"
+expect "a race: the unit is called once in each case" "call 3: mt_matmul_packed_cpu" "$(grep '^call ' <<<"$out" | tail -n 1)"
 unit=labs/02-backprop/init.c
 printf '#include <stdio.h>\n#include <stdlib.h>\n%s' "$(sed 's/^void mt_init_he(.*/&/' "$unit")" >"$unit.new" && mv "$unit.new" "$unit"
 awk '!done && /^{/ { print; print "    volatile float *own = malloc(4); printf(\"hello\\n\"); own[1] = 1; free((void *)own);"; done = 1; next } { print }' "$unit" >"$unit.new" && mv "$unit.new" "$unit"
