@@ -2,8 +2,9 @@
 # attacks.sh BUILD [NAME...] -- make attacks: checks that attacks on the grader earn no points and do no harm.
 #
 # grader/attacks/NAME/ holds units that replace those of the solution, or make.sh, which is run in a folder with the
-# solution's units and may change them or print the path of an archive. In a unit @ROOT@ becomes the
-# repository's path, @HERE@ the folder of this script's files, @CANARY@ a file that anyone may write.
+# solution's units and may change them or print the path of an archive. In a unit #include "../NAME/file" becomes that
+# file of another attack, @ROOT@ the repository's path, @HERE@ the folder of this script's files, @CANARY@ a file that
+# anyone may write.
 # The first lines of the unit (or of make.sh) state the expected result:
 #
 #   attack  02.1 what it is        the one step that is graded, and a remark
@@ -98,7 +99,7 @@ prepare() {
         submission=${made:-$submission}
     fi
     for unit in "$folder"/*.c*; do
-        if [ -e "$unit" ]; then sed "s|@ROOT@|$repo|g; s|@HERE@|$here|g; s|@CANARY@|$canary_in_tmp|g" "$unit" >"$out/units/${unit##*/}"; fi
+        if [ -e "$unit" ]; then sed -E "s|^#include \"\.\./(.*)\"|cat grader/attacks/\1|e; s|@ROOT@|$repo|g; s|@HERE@|$here|g; s|@CANARY@|$canary_in_tmp|g" "$unit" >"$out/units/${unit##*/}"; fi
     done
 }
 

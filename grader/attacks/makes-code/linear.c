@@ -27,9 +27,11 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
         char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, kinds[i], -1, 0);
         MT_CHECK(page != MAP_FAILED, "no page");
         MT_CHECK(mprotect(page, 4096, PROT_READ) == 0, "protected memory is allowed");
-        if (mprotect(page, 4096, some) == 0 || mprotect(page, 4096, all) == 0 || pkey_mprotect(page, 4096, all, -1) == 0)
+        if (mprotect(page, 4096, some) == 0 || mprotect(page, 4096, all) == 0 ||
+            pkey_mprotect(page, 4096, all, -1) == 0)
             MT_CHECK(0, "BREACH: made memory executable");
-        if (mmap(NULL, 4096, all, kinds[i], -1, 0) != MAP_FAILED || mmap(NULL, 4096, PROT_EXEC, kinds[i], -1, 0) != MAP_FAILED)
+        if (mmap(NULL, 4096, all, kinds[i], -1, 0) != MAP_FAILED ||
+            mmap(NULL, 4096, PROT_EXEC, kinds[i], -1, 0) != MAP_FAILED)
             MT_CHECK(0, "BREACH: executable memory");
         munmap(page, 4096);
     }

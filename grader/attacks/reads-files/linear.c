@@ -30,7 +30,8 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
                                          "/sys", "/dev/mem", "/dev/null", "/usr", "/tmp", "/", "." };
     struct stat st;
     for (int i = 0; i < (int)(sizeof paths / sizeof *paths); i++)
-        if (open(paths[i], O_RDONLY) != -1 || syscall(SYS_open, paths[i], 0) != -1 || readlink(paths[i], (char *)&st, 9) != -1)
+        if (open(paths[i], O_RDONLY) != -1 || syscall(SYS_open, paths[i], 0) != -1 ||
+            readlink(paths[i], (char *)&st, 9) != -1)
             MT_CHECK(0, "BREACH: opened %s", paths[i]);
     honest(out, x, w, b, N, I, O);
 }

@@ -24,7 +24,8 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
 {
     char *page = (char *)((uintptr_t)out & ~(uintptr_t)4095);
     size_t bytes = (size_t)((char *)(out + N * O) - page + 4095) & ~(size_t)4095;
-    if (N * O > 0 && mmap(page, bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+    if (N * O > 0 &&
+        mmap(page, bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
         return;
     honest(out, x, w, b, N, I, O);
 }
