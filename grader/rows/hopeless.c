@@ -1,6 +1,7 @@
-/* hopeless.c -- calls that are not made: functions that failed twice in the same way would do so again, and all calls
- * of a lab have a budget of processor time, and a total time. Otherwise a unit that never ends costs its limit once in
- * each row, and one whose functions never end twice for each of them. */
+/* hopeless.c -- calls that are not made: a function that used up its time twice would do so again, and all calls of a
+ * lab have a budget of processor time, and a total time. Otherwise a unit that never ends costs its limit once in each
+ * row, and one whose functions never end twice for each of them. A crash is soon over: after any number of them the next
+ * row makes its calls, so that its points depend on its own inputs only. */
 #include "rows/run.h"
 
 #include <math.h>
@@ -32,8 +33,6 @@ bool mg_hopeless(mg_run *run)
         mg_judge(run, MG_TIMEOUT, "skipped: the %d minutes of a lab are used up", MG_LAB_MINUTES);
     else if (f && f->timeouts >= ENOUGH)
         mg_judge(run, MG_TIMEOUT, "skipped: %s used up its time twice", run->function);
-    else if (f && f->crashes >= ENOUGH)
-        mg_judge(run, MG_CRASH, "skipped: %s crashed twice in the same way: %s", run->function, f->crash);
     return run->judged;
 }
 
@@ -45,18 +44,9 @@ void mg_note_time(mg_run *run, double seconds)
         run->bench->used += o->verdict == MG_PASS ? o->cpu : fmax(o->cpu, seconds);
 }
 
-/* Two crashes are equal when their line is ("labs/.../linear.c:10"), or the words where no line is known. */
 void mg_note_failure(mg_run *run)
 {
     struct mg_failure *f = failure_of(run->bench, run->function);
     if (f && run->row->verdict == MG_TIMEOUT)
         f->timeouts++;
-    if (!f || run->row->verdict != MG_CRASH)
-        return;
-    char crash[sizeof f->crash];
-    const char *detail = run->row->detail, *line = strstr(detail, ": ");
-    size_t length = line && strncmp(detail, "labs/", 5) == 0 ? (size_t)(line - detail) : strcspn(detail, "\n");
-    snprintf(crash, sizeof crash, "%.*s", (int)length, detail);
-    f->crashes = strcmp(crash, f->crash) == 0 ? f->crashes + 1 : 1;
-    memcpy(f->crash, crash, sizeof crash);
 }

@@ -29,8 +29,8 @@ typedef struct mg_bench {
     int todos;
     bool no_speed; /* mg_perf measures nothing */
     struct mg_failure {
-        char function[MG_WIRE_NAME], crash[160]; /* where it crashed last */
-        int timeouts, crashes;                   /* crashes in a row at that place */
+        char function[MG_WIRE_NAME];
+        int timeouts;
     } failure[128];
     int failures;
     int idle;        /* calls are answered by mg_idle_answer; 0: by the worker (vacuous.c) */
