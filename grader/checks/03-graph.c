@@ -153,21 +153,34 @@ static int compute(mg_graph *g, int64_t op, int a, int b)
     return i;
 }
 
+/* The end of a random graph: a node that two others use, over paths of different lengths, so that a node visited too
+ * early is seen whether the list is a stack or a queue. Below it is a node that depends on the first leaf, which has a
+ * user nearer to the end too; one user has an operand without gradient, one has the same operand twice. Values stay
+ * below 8 but for the last, which may become the tanh of the one before. */
+enum { END = 8 };
+
+static void append_end(mg_graph *g, mt_rng *rng, int leaf, int constant, int recent)
+{
+    int shared = compute(g, MG_SCALE, compute(g, MG_ADD, leaf, recent), 0);
+    int near = compute(g, MG_MUL, constant, shared);
+    int far = compute(g, MG_TANH, compute(g, MG_MUL, leaf, shared), 0);
+    int sum = compute(g, MG_ADD, near, compute(g, MG_MUL, far, far));
+    compute(g, MG_ADD, sum, (int)mg_pick(rng, 0, sum - 1));
+}
+
 mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count)
 {
     mg_graph *g = graph_new(S);
     int leaves = (int)mg_pick(rng, 2, 4), constants = (int)mg_pick(rng, 1, 2);
     for (int i = 0; i < leaves + constants; i++)
         source(g, rng, i < leaves ? MG_LEAF : MG_CONSTANT);
-    for (int op = MG_ADD; g->count < count - 2; op++) { /* every op in turn, on random values, often recent ones */
+    for (int op = MG_ADD; g->count < count - END; op++) { /* every op in turn, on random values, often recent ones */
         int last = g->count - 1, recent = (int)mg_pick(rng, last > 4 ? last - 4 : 0, last);
         int any = (int)mg_pick(rng, 0, last);
         compute(g, op, recent, any);
         op = op == MG_OPS - 1 ? MG_ADD - 1 : op;
     }
-    int joined =
-        compute(g, MG_MUL, 0, (int)mg_pick(rng, g->count - 3, g->count - 1)); /* if too large, tanh of the leaf */
-    compute(g, MG_ADD, joined, (int)mg_pick(rng, 0, joined - 1));
+    append_end(g, rng, 0, leaves, (int)mg_pick(rng, g->count - 3, g->count - 1));
     return g;
 }
 

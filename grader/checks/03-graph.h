@@ -22,8 +22,8 @@ typedef struct mg_graph {
     mt_approx *grad[MG_GRAPH_MOST]; /* of the sum of the last value; zeros where it does not visit */
 } mg_graph;
 
-/* mg_graph_random -- `count` values; every op occurs; the last value depends on the first leaf. Values stay below
- * 10. */
+/* mg_graph_random -- `count` values; from 22 on every op occurs. Its end is the same in all: there the order of visits
+ * matters, and the last value depends on the first leaf. Values stay below 10. */
 mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count);
 
 /* mg_graph_diamonds -- x, then `diamonds` times (y + y) / 2: the number of paths doubles each time. */

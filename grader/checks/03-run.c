@@ -10,18 +10,25 @@ enum { CALLS = 6 }; /* of each row, with a new graph or inputs each time */
 
 /* ---- recording --------------------------------------------------------------------------------------- */
 
-/* Kinds of a few inputs, drawn from those the row allows. */
-static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n)
+/* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones in a call with an
+ * even t, else the last ones; if the row has plain data, the input at the other end is plain, and in the first two calls
+ * all others are. */
+static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, int t)
 {
-    int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n));
-    for (int64_t i = 0; i < n; i++)
-        do
-            kind[i] = mt_rng_below(mg_rng(run), MG_KINDS);
-        while (!(c->some >> kind[i] & 1));
-    int64_t place = mt_rng_below(mg_rng(run), n);
+    int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n)), others = 0;
+    bool plain = c->some >> MG_PLAIN & 1 && c->always;
     for (int always = 0; always < MG_KINDS; always++)
-        if (c->always >> always & 1)
-            kind[place++ % n] = always;
+        if (c->always >> always & 1 && others < n)
+            kind[others++] = always;
+    for (int64_t i = others; i < n; i++)
+        do
+            kind[i] = plain && (t < 2 || i == n - 1) ? MG_PLAIN : mt_rng_below(mg_rng(run), MG_KINDS);
+        while (!(c->some >> kind[i] & 1));
+    for (int64_t i = 0; t % 2 && i < n / 2; i++) {
+        int64_t other = kind[i];
+        kind[i] = kind[n - 1 - i];
+        kind[n - 1 - i] = other;
+    }
     return kind;
 }
 
@@ -32,7 +39,7 @@ void mg_03_wants(mg_run *run, const void *one_case)
         double want[12];
         mg_begin(run, "mt_wants_grad");
         mg_out(run, "wants", MT_I64, MT_SHAPE(n));
-        const int64_t *kind = kinds(run, one_case, n);
+        const int64_t *kind = kinds(run, one_case, n, t);
         for (int64_t i = 0; i < n; i++)
             want[i] = kind[i] != MG_PLAIN;
         mg_i64(run, "inside_no_grad", t % 2);
@@ -112,18 +119,15 @@ void mg_03_record(mg_run *run, const void *one_case)
 {
     const kinds_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        bool last_asks = t == 0 && c->some == KIND(MG_PLAIN) && c->always; /* it alone, of many */
-        int64_t n = t == CALLS - 1 ? mg_pick(mg_rng(run), 100, 110) : last_asks ? 40 : mg_pick(mg_rng(run), 2, 7);
+        int64_t n = t == CALLS - 1 ? mg_pick(mg_rng(run), 100, 110) : t == 1 ? 40 : mg_pick(mg_rng(run), 2, 7);
         mg_begin(run, "mt_record");
         mg_out(run, "made", MT_I64, MT_SHAPE(4));
         mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
         mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
-        int64_t *kind = kinds(run, c, n);
+        int64_t *kind = kinds(run, c, n, t);
         mg_i64(run, "no_grad_depth", c->quiet && t == 1 ? 1 << 16 : c->quiet); /* deeper than 16 bits count */
         mg_i64(run, "last_is_first", c->twice);
         kind[n - 1] = c->twice ? kind[0] = t % 2 ? MG_ASKS : MG_RESULT : kind[n - 1];
-        for (int64_t i = 0; last_asks && i < n; i++)
-            kind[i] = i == n - 1 ? MG_ASKS : MG_PLAIN;
         bool wanted = false;
         for (int64_t i = 0; i < n; i++)
             wanted = wanted || kind[i] != MG_PLAIN;

@@ -14,7 +14,7 @@ enum { SMALL = -1 };
 
 mg_graph *mg_03_random(mg_run *run, int64_t S)
 {
-    return mg_graph_random(mg_rng(run), S, (int)mg_pick(mg_rng(run), 14, 48));
+    return mg_graph_random(mg_rng(run), S, (int)mg_pick(mg_rng(run), 22, 48));
 }
 
 mg_graph *mg_03_diamonds(mg_run *run, int64_t S)
@@ -39,7 +39,7 @@ static mg_graph *make_graph(mg_run *run, const graph_case *c, int t)
 {
     bool empty = t == 1 && c->looks & LOOK_VISITS;
     if (t == SMALL)
-        return mg_graph_random(mg_rng(run), 2, (int)mg_pick(mg_rng(run), 9, 11));
+        return mg_graph_random(mg_rng(run), 2, (int)mg_pick(mg_rng(run), 13, 15));
     int64_t S = empty ? 0 : mg_pick(mg_rng(run), 1, 6);
     if (t == 2 && c->make == mg_03_reused)
         return mg_graph_many(mg_rng(run), mt_min(S, 2), 300);
