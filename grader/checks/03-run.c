@@ -11,8 +11,8 @@ enum { CALLS = 6 }; /* of each row, with a new graph or inputs each time */
 /* ---- recording --------------------------------------------------------------------------------------- */
 
 /* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones in a call with an
- * even t, else the last ones; if the row has plain data, the input at the other end is plain, and in the first two calls
- * all others are. */
+ * even t, else the last ones; if the row has plain data, the input at the other end is plain, and in the first two
+ * calls all others are. */
 static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, int t)
 {
     int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n)), others = 0;

@@ -34,7 +34,7 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
     if (c->tokens == MG_TOKENS_NONE && a.T > 0)
         a.B = 0;
     if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle computes all their scores */
-        a.B = 1, a.H = mg_pick(rng, c->heads || t == MANY_HEADS ? 2 : 1, 2); /* threads need several */
+        a.B = 1, a.H = mg_pick(rng, c->heads || t == MANY_HEADS ? 2 : 1, 2);
     if (c->packed && a.T == 200) /* more than two tiles of 126 keys */
         a.T = 260;
     a.T = mg_size(run, a.T, 70);

@@ -1,7 +1,7 @@
 /* hopeless.c -- calls that are not made: a function that used up its time twice would do so again, and all calls of a
  * lab have a budget of processor time, and a total time. Otherwise a unit that never ends costs its limit once in each
- * row, and one whose functions never end twice for each of them. A crash is soon over: after any number of them the next
- * row makes its calls, so that its points depend on its own inputs only. */
+ * row, and one whose functions never end twice for each of them. A crash is soon over: after any number of them the
+ * next row makes its calls, so that its points depend on its own inputs only. */
 #include "rows/run.h"
 
 #include <math.h>

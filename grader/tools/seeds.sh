@@ -6,6 +6,7 @@
 # which none of these is FAIL, CRASH or TIMEOUT; it is printed. So are seeds for which only other rows than those that the mutant names
 # reject it, but these are not misses. FROM=hex: the first seed; the others follow it. MUTANT=words: only mutants with these words in
 # their names. JOBS=n: as many at once (default: the number of processors).
+# ROWS=all: instead, all rows of the lab are graded, and a miss is a row whose points differ between seeds.
 set -uo pipefail
 build=$(realpath -m "${1:?usage: seeds.sh BUILD LAB [SEEDS]}") number=${2:?which lab?} seeds=${3:-100}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")") jobs=${JOBS:-$(nproc)} from=(${FROM:+--seed "$FROM"})
@@ -22,16 +23,23 @@ limit=$((3 + 2 * (SECONDS - began)))
 
 # try_one ENTRY: its gradings into the results, "NAME misses gradings".
 try_one() {
-    local name=$1 wanted=${row_of[$1]} log=build/seeds/$1/log seed all missed others=() misses=0
+    local name=$1 wanted=${row_of[$1]} log=build/seeds/$1/log seed all missed rows=() others=() misses=0
     if ! make_units "$name" "build/seeds/$name" >"$log"; then
         echo "  $name: $(cat "$log")" && echo "$name 1 1" >>"$results"
         return
     fi
     again=(--lab "$number" --build "$build" --units "build/seeds/$name/${name%/*}" --no-speed --limit "$limit" --quiet)
-    "$grade" "${again[@]}" --step "$wanted" --times "$seeds" "${from[@]}" >"$log" 2>&1
+    [ "${ROWS:-}" = all ] || rows=(--step "$wanted")
+    "$grade" "${again[@]}" "${rows[@]}" --times "$seeds" "${from[@]}" >"$log" 2>&1
     mapfile -t all < <(seeds_of "$log" | sort -u)
     if [ ${#all[@]} -eq 0 ]; then
         echo "  $name was not graded: see $log" && echo "$name 1 1" >>"$results"
+        return
+    fi
+    if [ "${ROWS:-}" = all ]; then
+        mapfile -t missed < <(points_differ "$log")
+        [ ${#missed[@]} -eq 0 ] || printf "  points differ $name: %s\n" "${missed[@]}"
+        echo "$name ${#missed[@]} ${#all[@]}" >>"$results"
         return
     fi
     mapfile -t missed < <(comm -23 <(printf '%s\n' "${all[@]}") <(seeds_of "$log" FAIL CRASH TIMEOUT | sort -u))
@@ -43,6 +51,20 @@ try_one() {
     done
     [ ${#others[@]} -eq 0 ] || echo "  $name: with ${#others[@]} of ${#all[@]} seeds only rows that it does not name: ${others[*]:0:8}"
     echo "$name $misses ${#all[@]}" >>"$results"
+}
+# points_differ LOG: its rows with other points for other seeds, and two of these.
+points_differ() {
+    awk '!/^[0-9a-f]+  [A-Za-z]/ || $2 == "INCONCLUSIVE" { next }
+        !seen[$1]++ { seed[++n] = $1 }
+        $2 != "full" { split($3, p, "/"); who = $1; $1 = $2 = $3 = ""; sub(/^ +/, ""); rows[$0]; lost[$0, who] = p[2] - p[1] }
+        END {
+            for (row in rows)
+                for (k = 2; k <= n; k++)
+                    if (lost[row, seed[k]] + 0 != lost[row, seed[1]] + 0) {
+                        printf "%s: %g lost (seed %s), %g lost (seed %s)\n", row, lost[row, seed[1]], seed[1], lost[row, seed[k]], seed[k]
+                        break
+                    }
+        }' "$1" | sort
 }
 # seeds_of LOG [VERDICT...]: the seeds of its gradings, or of rows with these verdicts.
 seeds_of() {
