@@ -378,7 +378,7 @@ void mg_00_copy(mg_run *run, const void *one_case)
         fill_bytes(mg_rng(run), storage, span, size);
         mg_in_view(run, "view", &view);
         mg_i64(run, "size", size);
-        if (!(t == 2 ? mg_call_at_once(run) : mg_call(run)) || !expect_copy(run, storage, &view, size))
+        if (!(t == 2 ? mg_shared_call(run) : mg_call(run)) || !expect_copy(run, storage, &view, size))
             return;
     }
 }

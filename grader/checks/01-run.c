@@ -136,6 +136,19 @@ static bool check_again(mg_run *run, const matmul_case *c)
     return true;
 }
 
+/* A product of square matrices after all other forms of one (plain and transposed, tight and with gaps, overwritten and
+ * added), which are searched for data races. */
+static bool check_forms(mg_run *run, const char *function)
+{
+    const int64_t n = mg_pick(mg_rng(run), 13, 19);
+    mg_product p = { .dims = mg_product_tight(n, n, n, MT_NO_TRANS, MT_NO_TRANS) };
+    char name[64];
+    snprintf(name, sizeof name, "%s in all forms", function);
+    p.dims.lda += 3, p.dims.ldb += 2;
+    mg_product_describe(run, name, &p);
+    return mg_shared_call(run) && mg_product_expect(run, &p, NULL);
+}
+
 static bool check_values(mg_run *run, const matmul_case *c)
 {
     for (int t = 0; t < MT_COUNT(rests); t++)
@@ -150,7 +163,7 @@ static bool check_values(mg_run *run, const matmul_case *c)
             return false;
     }
     return check_again(run, c) && (c->about == MM_STRIDES || check_refused(run, c)) &&
-           (c->about != MM_SIZES || check_numbers(run, c->function));
+           (c->about != MM_SIZES || (check_numbers(run, c->function) && check_forms(run, c->function)));
 }
 
 void mg_01_values(mg_run *run, const void *one_case)

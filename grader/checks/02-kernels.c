@@ -26,14 +26,16 @@ enum {
 };
 
 /* Numbers of rows and of columns beyond what 16 bits count, and a number of threads beyond what most machines have. */
-enum { MANY = (1 << 16) + 3, WIDE = 70001, THREADS = 17 };
+enum { MANY = (1 << 16) + 3, WIDE = 70001, THREADS = 17, ENOUGH = 20011 /* columns for all threads */ };
 
 /* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */
 static mt_shape rows_of(mg_run *run, const row_case *c, int t)
 {
     if (t == MANY_ROWS)
         return MT_SHAPE(MANY, mg_pick(mg_rng(run), 2, 5));
-    if (t >= SEARCHED)
+    if (t == SEARCHED)
+        return MT_SHAPE(5, ENOUGH);
+    if (t >= BITS)
         return MT_SHAPE(t < ONE_ROW ? 5 : t - ONE_ROW + 1, WIDE);
     int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200); /* drawn in this order */
     return MT_SHAPE(N, C);
@@ -105,6 +107,7 @@ static mt_shape linear_sizes(mg_run *run, const linear_case *c, int t, int64_t m
     case MANY_ROWS:
         return MT_SHAPE(MANY, mt_min(I, 9), 5);
     case SEARCHED:
+        return MT_SHAPE(17, mt_min(I, 20), 4099);
     case BITS:
         return MT_SHAPE(17, I, 4099);
     case ONE_ROW:

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, SEARCHED = -1, AT_ONCE = -2, MANY = 1500 };
+enum { MOST = 8, SEARCHED = -1, MANY = 1500 };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
@@ -26,7 +26,7 @@ typedef struct request {
     int64_t exact_size;   /* when not 0: every array has it */
     double limit;         /* max_norm as a share of the norm; NAN: compute the norm only */
     float poison;         /* when not 0: one element is this, inf or NaN */
-    int threads;          /* 0: as many as there are cores; SEARCHED: four, for data races; AT_ONCE: calls */
+    int threads;          /* 0: as many as there are cores; SEARCHED: four, for data races */
 } request;
 
 /* One call, as sent, in double. */
@@ -130,9 +130,7 @@ static bool judge_array(mg_run *run, const sent *s, int64_t a)
 static bool check(mg_run *run, request r)
 {
     sent s = describe(run, &r);
-    bool good = r.threads == SEARCHED  ? mg_shared_call(run)
-                : r.threads == AT_ONCE ? mg_call_at_once(run)
-                                       : mg_call(run);
+    bool good = r.threads == SEARCHED ? mg_shared_call(run) : mg_call(run);
     good = good && judge_norm(run, &s);
     for (int64_t a = 0; a < s.arrays; a++) {
         good = good && (isnan(r.limit) || judge_array(run, &s, a));
@@ -310,7 +308,6 @@ static bool same_bits(mg_run *run, request r)
     free(bits);
     r.threads = SEARCHED;
     good = good && check(run, r);
-    r.threads = AT_ONCE;
     r.exact_size = mt_min(r.exact_size, 1009);
     return good && check(run, r);
 }

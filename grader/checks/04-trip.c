@@ -214,7 +214,7 @@ bool mg_trip_advance(mg_run *run, mg_trip *t, int64_t steps, int threads)
         mt_update_oracle_step(t->oracle, grads + s * mg_trip_count(t));
     if (threads > 0)
         mg_threads(run, threads);
-    if (!(threads == MG_SEARCHED ? mg_shared_call(run) : threads == MG_AT_ONCE ? mg_call_at_once(run) : mg_call(run)))
+    if (!(threads == MG_SEARCHED ? mg_shared_call(run) : mg_call(run)))
         return false;
     take_results(run, t);
     const char *words = mt_update_oracle_check(t->oracle, t->param, t->state);

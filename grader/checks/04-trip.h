@@ -23,9 +23,8 @@ const char *mg_trip_state_name(const mg_trip *t, int s); /* as in a checkpoint: 
 /* mg_trip_describe -- a call that makes `steps` steps; returns their gradients. */
 float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps);
 
-/* mg_trip_advance -- make `steps` steps and compare; threads 0: one per core, MG_SEARCHED: four, for data races,
- * MG_AT_ONCE: several calls. */
-enum { MG_SEARCHED = -1, MG_AT_ONCE = -2 };
+/* mg_trip_advance -- make `steps` steps and compare; threads 0: one per core, MG_SEARCHED: four, for data races. */
+enum { MG_SEARCHED = -1 };
 bool mg_trip_advance(mg_run *run, mg_trip *t, int64_t steps, int threads);
 
 /* mg_trip_complain -- FAIL with these words, step, shape and hyper-parameters. */

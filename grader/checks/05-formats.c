@@ -168,7 +168,7 @@ void mg_05_pixels(mg_run *run, const void *one_case)
             want[i] = ((double)byte[i] - mean) / stddev;
             bound[i] = 4 * 0x1p-24 * ((double)byte[i] + mean) / stddev; /* two quotients, a product, a sum */
         }
-        bool good = (t == CALLS ? mg_call_at_once(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
+        bool good = (t == CALLS ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
         free(want);
         free(bound);
         if (!good)
@@ -335,7 +335,7 @@ void mg_05_window(mg_run *run, const void *one_case)
             if (i > start)
                 want[1][i - start - 1] = id;
         }
-        if (!(t == 0 ? mg_call_at_once(run) : mg_call(run)) || !mg_expect(run, "x", want[0], NULL) ||
+        if (!(t == 0 ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "x", want[0], NULL) ||
             !mg_expect(run, "y", want[1], NULL))
             return;
     }

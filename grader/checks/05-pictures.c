@@ -124,7 +124,7 @@ void mg_05_resize(mg_run *run, const void *one_case)
             want[i] = mixed(in, size, i / 3 / size[1], i / 3 % size[1], i % 3);
             bound[i] = 0.5 + 255 * EPS * (4 * (double)(size[2] + size[3]) + 8);
         }
-        bool good = (t == 0 ? mg_call_at_once(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
+        bool good = (t == 0 ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
         free(want);
         free(bound);
         if (!good)
@@ -184,7 +184,7 @@ void mg_05_choose(mg_run *run, const void *one_case)
             bound[i] = spread[1 + i] == 0 ? 0 : 4 * EPS * (1 + spread[1 + i]); /* a factor that changes nothing is 1 */
         }
         place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
-        if (!(t == 0 ? mg_call_at_once(run) : mg_call(run)) || !mg_expect(run, "place", place, NULL))
+        if (!(t == 0 ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "place", place, NULL))
             return;
         if (extreme)
             mg_hint(run, "a spread of 1 gives factors from 0 to 2: here one is near %d", t > 3 ? 2 : 0);
@@ -244,7 +244,7 @@ void mg_05_colours(mg_run *run, const void *one_case)
                 bound[4 * i + j] = ROUNDINGS * EPS * size;
             }
         }
-        if (!(t == 0 ? mg_call_at_once(run) : mg_call(run)) || !mg_expect(run, "map", want, bound))
+        if (!(t == 0 ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "map", want, bound))
             return;
     }
 }
@@ -322,7 +322,7 @@ void mg_05_apply(mg_run *run, const void *one_case)
                 factor[i] = a.factor[i];
             }
         }
-        bool good = (t == 0 ? mg_call_at_once(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
+        bool good = (t == 0 ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
         free(want);
         free(bound);
         if (!good)

@@ -85,7 +85,7 @@ void mg_05_order(mg_run *run, const void *one_case)
                     s[MG_SHUFFLE] ? "shuffled" : "not shuffled: 0, 1, 2, ...");
         mg_i64(run, "epoch", epoch);
         int64_t *order = mg_05_order_of(s, epoch);
-        bool good = (t == last ? mg_call_at_once(run) : mg_call(run)) && expect_whole(run, "order", order, count);
+        bool good = (t == last ? mg_shared_call(run) : mg_call(run)) && expect_whole(run, "order", order, count);
         free(order);
         if (!good)
             return;
@@ -254,7 +254,7 @@ void mg_05_sample_rng(mg_run *run, const void *one_case)
         mt_rng rng = mg_05_sample_stream(seed, epoch[i], index[i]);
         want[i] = mt_rng_u32(&rng);
     }
-    if (mg_call_at_once(run))
+    if (mg_shared_call(run))
         expect_whole(run, "first draw", want, N);
 }
 
@@ -380,7 +380,7 @@ void mg_05_collate(mg_run *run, const void *one_case)
         for (int n = 0; n < N; n++)
             want[n] = index[n] = n == 0 ? SET - 1 : mg_pick(mg_rng(run), 1, SET - 2);
         expect_batch(result, want, x, bad, seed, c->spread);
-        bool called = many && t == 2 ? mg_call_at_once(run) : mg_call(run);
+        bool called = many && t == 2 ? mg_shared_call(run) : mg_call(run);
         if (!called || (stop && !judge_stopped(run, stop)) || (!stop && !expect_result(run, result)))
             return;
         const int64_t *got = mg_result(run, "status, skipped, read");

@@ -246,7 +246,7 @@ void mg_08_pieces(mg_run *run, const void *one_case)
         mg_begin(run, "mt_piece_end, over a text");
         mg_out(run, "ends", MT_I64, MT_SHAPE(size));
         memcpy(mg_in(run, "text", MT_U8, MT_SHAPE(size)), s.text, (size_t)size);
-        if (!(t == 3 ? mg_call_at_once(run) : mg_call(run)) || !judge_pieces(run, &s, want))
+        if (!(t == 3 ? mg_shared_call(run) : mg_call(run)) || !judge_pieces(run, &s, want))
             return;
     }
     if (c->parts == MG_TEXT_WORDS)
@@ -352,7 +352,7 @@ void mg_08_merge(mg_run *run, const void *one_case)
         double left = (double)merge_all(want, n, &r);
         for (int64_t i = (int64_t)left; i < n; i++) /* the worker clears what follows the result */
             want[i] = -1;
-        bool called = t == 2 ? mg_call_at_once(run) : mg_call(run);
+        bool called = t == 2 ? mg_shared_call(run) : mg_call(run);
         if (!called || !mg_expect(run, "count", &left, NULL) || !mg_expect(run, "symbol", want, NULL))
             return;
     }

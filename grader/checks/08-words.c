@@ -131,7 +131,7 @@ void mg_08_words(mg_run *run, const void *one_case)
         memcpy(asked[i], words[c->kind == MG_WORDS_ALIKE && i < TWINS ? i : mt_rng_below(mg_rng(run), DIFFERENT)],
                sizeof(key));
     memcpy(mg_in(run, "keys", MT_I64, MT_SHAPE(LOOKUPS, 2)), asked, sizeof asked);
-    if (!mg_call_at_once(run))
+    if (!mg_shared_call(run))
         return;
     const int64_t *slot = mg_result(run, "slot");
     for (int64_t i = 0; i < LOOKUPS; i++) {

@@ -13,7 +13,7 @@
 
 #define MASTER "mt_adamw_master_update_cpu"
 
-enum { SEARCHED = -1, COUNTED = -2, AT_ONCE = -3 }; /* in place of a number of threads */
+enum { SEARCHED = -1, COUNTED = -2 }; /* in place of a number of threads */
 
 static const char *const state_name[MT_UPDATE_STATES] = { "m", "v" };
 
@@ -112,7 +112,6 @@ static bool advance(mg_run *run, trip *t, int threads)
         mg_threads(run, threads);
     bool called = threads == COUNTED    ? mg_traffic_call(run, MG_L2)
                   : threads == SEARCHED ? mg_shared_call(run)
-                  : threads == AT_ONCE  ? mg_call_at_once(run)
                                         : mg_call(run);
     if (!called)
         return false;
@@ -261,8 +260,8 @@ static void any_threads(mg_run *run)
     }
     mg_same_place(run, false);
     trip t = trip_new(run, MT_F16, 1, n, ORDINARY);
-    if (good && advance(run, &t, SEARCHED))
-        advance(run, &t, AT_ONCE);
+    if (good)
+        advance(run, &t, SEARCHED);
     trip_free(&t);
     free(first);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, SEARCHED = -1, AT_ONCE = -2, MANY = 1500 /* arrays; beyond MOST they lie in one */ };
+enum { MOST = 8, SEARCHED = -1, MANY = 1500 /* arrays; beyond MOST they lie in one */ };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
@@ -25,8 +25,8 @@ typedef struct request {
     int exponent;                     /* the scale is 2^exponent */
     double limit;                     /* max_norm as a share of the norm */
     float poison;                     /* when not 0: some elements are this, inf or NaN */
-    int threads;  /* 0: as many as there are cores; SEARCHED: four, for data races; AT_ONCE: calls */
-    bool counted; /* with the bytes that it moves */
+    int threads;                      /* 0: as many as there are cores; SEARCHED: four, for data races */
+    bool counted;                     /* with the bytes that it moves */
 } request;
 
 /* One call, in double. norm, max_norm: of the gradients without the scale. */
@@ -128,10 +128,7 @@ static bool judge_array(mg_run *run, const sent *s, int64_t a)
 static bool check(mg_run *run, request r)
 {
     sent s = describe(run, &r);
-    bool good = r.counted               ? mg_traffic_call(run, MG_L2)
-                : r.threads == SEARCHED ? mg_shared_call(run)
-                : r.threads == AT_ONCE  ? mg_call_at_once(run)
-                                        : mg_call(run);
+    bool good = r.counted ? mg_traffic_call(run, MG_L2) : r.threads == SEARCHED ? mg_shared_call(run) : mg_call(run);
     good = good && judge_norm(run, &s);
     for (int64_t a = 0; a < s.arrays; a++) {
         good = good && judge_array(run, &s, a);
@@ -268,11 +265,10 @@ static void any_threads(mg_run *run)
             mg_fail(run, "%d threads: the norm is %a, one thread gave %a", threads[i], norm_of(run), norm);
         good = good && mg_expect(run, names[0], bits, NULL);
     }
-    request searched = r, at_once = { ORDINARY, .arrays = 5, .exact_size = 1009, .exponent = 15, .limit = 0.3 };
-    searched.threads = SEARCHED;
-    at_once.threads = AT_ONCE;
-    if (good && check(run, searched))
-        check(run, at_once);
+    request large = r, small = { ORDINARY, .arrays = 5, .exact_size = 1009, .exponent = 15, .limit = 0.3 };
+    large.threads = small.threads = SEARCHED;
+    if (good && check(run, large))
+        check(run, small);
     free(bits);
 }
 

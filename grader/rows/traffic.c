@@ -59,10 +59,22 @@ int64_t mg_traffic_accesses(mg_run *run)
     return r->accesses;
 }
 
+/* Whether no race was found; else the verdict. place: one of its accesses; who: what raced. */
+static bool no_race(mg_run *run, const mg_worker *worker, int64_t place, const char *who, const char *hint)
+{
+    char line[256] = "";
+    if (place == 0)
+        return true;
+    bool known = mg_build_line(&run->bench->build, worker->path, (uint64_t[]){ (uint64_t)place }, 1, line, sizeof line);
+    mg_hint(run, "%s", hint);
+    mg_fail(run, "a data race%s%s: two %s access the same memory, and one of them writes it", known ? " in " : "", line,
+            who);
+    return false;
+}
+
 static bool search(mg_run *run, int64_t calls, int threads, const char *who, const char *hint)
 {
     mg_worker worker;
-    char line[256] = "";
     const mg_traffic_report ask = { .cache = calls };
     memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
     run->threads = threads;
@@ -73,27 +85,17 @@ static bool search(mg_run *run, int64_t calls, int threads, const char *who, con
     const mg_traffic_report *r = mg_result(run, report_name);
     mg_session_end(run->session);
     run->session = NULL;
-    if (r->raced == 0)
-        return true;
-    bool known =
-        mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
-    mg_hint(run, "%s", hint);
-    mg_fail(run, "a data race%s%s: two %s access the same memory, and one of them writes it", known ? " in " : "", line,
-            who);
-    return false;
+    return no_race(run, &worker, r->raced_at_once, "calls at once",
+                   "two threads may call this function at once, on different arrays: it keeps nothing in static or "
+                   "global variables that are not locked or thread-local") &&
+           no_race(run, &worker, r->raced, who, hint);
 }
 
 bool mg_shared_call(mg_run *run)
 {
-    return search(run, MG_ONE_CALL, 4, "threads",
+    return search(run, MG_ALSO_AT_ONCE, 4, "threads",
                   "each thread needs its own variables and buffers (declared inside the parallel loop, not static or "
                   "global), and its own part of the output");
-}
-
-bool mg_call_at_once(mg_run *run)
-{
-    return search(run, MG_CALLS_AT_ONCE, 4, "threads",
-                  "several threads call this function at once: it keeps nothing in static or global variables");
 }
 
 bool mg_ranks_call(mg_run *run, bool searched)

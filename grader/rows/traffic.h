@@ -26,13 +26,10 @@ int64_t mg_traffic_accesses(mg_run *run);
  * "full" of this bar in lab.json (lower is better), and the note "1.00 times the minimum of bytes". */
 void mg_traffic_credit(mg_run *run, const char *bar, double must);
 
-/* mg_shared_call -- mg_call on the counting worker, with four threads: FAIL with the line if two of them access the
- * same memory without a barrier between them and one writes it, whether the values suffered from it or not. */
+/* mg_shared_call -- mg_call on the counting worker, with four threads. Before that two threads make the call, each with
+ * arrays of its own. FAIL with the line if two threads access the same memory without an order between them and one
+ * writes it, whether the values suffered from it or not. */
 bool mg_shared_call(mg_run *run);
-
-/* mg_call_at_once -- the same with the call made by several threads at the same time, each with outputs of its own: for
- * a function whose contract says that any thread may call it. What it keeps in static variables is found. */
-bool mg_call_at_once(mg_run *run);
 
 /* mg_ranks_call -- mg_call of a function that makes ranks; with `searched` the same for two ranks instead of threads:
  * of accesses to the same memory a message must say which is first. */

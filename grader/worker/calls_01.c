@@ -31,6 +31,21 @@ static void again(mt_matmul_fn *function, const mg_value *v)
         free(block[i]);
 }
 
+/* The product after 15 other ones: added, transposed, of A and B without gaps. All are square. */
+static void in_all_forms(mt_matmul_fn *function, const mg_value *v)
+{
+    const mt_matmul_dims last = mg_product_dims(v);
+    for (int form = 15; form >= 0; form--) {
+        mt_matmul_dims dims = last;
+        dims.trans_a = form & 1 ? MT_TRANS : MT_NO_TRANS;
+        dims.trans_b = form & 2 ? MT_TRANS : MT_NO_TRANS;
+        dims.write = form & 4 ? MT_ACCUMULATE : MT_OVERWRITE;
+        if (form & 8)
+            dims.lda = dims.ldb = last.M;
+        function(v[0].f32, v[1].f32, v[2].f32, &dims);
+    }
+}
+
 /* In a parallel region a team has one thread, however many it asks for. */
 static void in_a_team(const mg_value *v)
 {
@@ -63,6 +78,12 @@ static void threads_left(const mg_value *v)
         again(fn, v);                         \
     }
 #define ENTRY_AGAIN(fn) { #fn " again", fn##_again },
+#define ALL_FORMS(fn)                             \
+    static void fn##_in_all_forms(const mg_value *v) \
+    {                                             \
+        in_all_forms(fn, v);                      \
+    }
+#define ENTRY_ALL_FORMS(fn) { #fn " in all forms", fn##_in_all_forms },
 /* As the call itself, then aborted [1]. One thread: the jump must not be out of a team. */
 #define ABORTS(fn)                           \
     static void fn##_aborts(const mg_value *v)\
@@ -79,11 +100,13 @@ static void threads_left(const mg_value *v)
     CALL(mt_matmul_parallel_cpu)
 CALLS(MG_PRODUCT_THUNK)
 CALLS(AGAIN)
+CALLS(ALL_FORMS)
 CALLS(ABORTS)
 
 const mg_function mg_calls_01[] = {
     CALLS(MG_ENTRY)
     CALLS(ENTRY_AGAIN)
+    CALLS(ENTRY_ALL_FORMS)
     CALLS(ENTRY_ABORTS)
     { "mt_matmul_parallel_cpu in a team", in_a_team },
     { "threads left by mt_matmul_parallel_cpu", threads_left },

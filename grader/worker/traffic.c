@@ -1,7 +1,7 @@
 /* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
  * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
  * grader/rows/traffic.h describes the count; only counting workers link this file. Without a cache nothing is
- * counted, and data races are searched (sharing.c): between the threads of the unit, or between calls at once.
+ * counted, and data races are searched (sharing.c): between calls at once, and between the threads of the unit.
  *
  * Threads that the unit starts share the one cache. Stacks count with the larger cache; with the smaller one they are
  * left out, because blocks that a unit packs there stay in the larger. The compiler does not report the accesses to a
@@ -22,12 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 /* With -fsanitize GCC has prototypes of its own for these functions: older types, more attributes. */
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 
-enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, AT_ONCE = 3 };
+enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, AT_ONCE = 2 };
 enum { STACK = MG_COUNTED_STACK, BELOW = 8 << 20 }; /* of the latter, every access is a fault */
 
 typedef struct way {
@@ -42,6 +43,7 @@ static int64_t now, fetched, written;
 static bool counting, sharing;              /* one or the other */
 static bool stacks;                         /* count, too */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* the cache, and the counts */
+static char *own_from, *own_end;            /* arrays of calls at once: each has its own, so they are not searched */
 uintptr_t mg_unseen;
 static _Thread_local char *stack_top; /* NULL: not that of a counted call */
 
@@ -77,40 +79,66 @@ static inline void count(const void *address, size_t bytes, bool write)
     atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
+static inline __attribute__((always_inline)) void note(const char *at, size_t bytes, bool write, uintptr_t code)
+{
+    if (sharing && !(at >= own_from && at < own_end))
+        mg_share_touch(at, bytes, write, code);
+    count(at, bytes, write);
+}
+
 void mg_touch(const void *address, size_t bytes, bool write, uintptr_t code)
 {
-    if (sharing)
-        mg_share_touch(address, bytes, write, code);
-    count(address, bytes, write);
+    note(address, bytes, write, code);
 }
 
 static inline __attribute__((always_inline)) void touch(const void *address, size_t bytes, bool write)
 {
-    if (sharing)
-        mg_share_touch(address, bytes, write, (uintptr_t)__builtin_return_address(0));
-    count(address, bytes, write);
+    note(address, bytes, write, (uintptr_t)__builtin_return_address(0));
 }
 
-/* The call by several threads, each with outputs of its own; the first has the request's. */
+/* ---- calls at once -------------------------------------------------------------------------------------- */
+
+/* The call's arrays once more, at the same places in their pages; returns what is behind them. */
+static char *copy_arrays(mg_value *of, char *to, const mg_value *values, const mg_wire_request *request)
+{
+    for (uint32_t i = 0; i < request->count; i++) {
+        const size_t bytes = (size_t)request->value[i].bytes;
+        of[i] = values[i];
+        if (bytes == 0)
+            continue;
+        of[i].ptr = memcpy(to + (uintptr_t)values[i].ptr % MG_PAGE, values[i].ptr, bytes);
+        to += mg_pages(bytes) + MG_PAGE;
+    }
+    return to;
+}
+
+/* The call by two threads, each with arrays of its own. The second begins when the first is done, so that a unit that
+ * shares memory between the calls does the same every time; nothing that the search knows of orders the two. Thread 0
+ * makes no call: where its stack is, which is not searched, is known with /proc only. */
 static void call_at_once(const mg_function *function, const mg_value *values, const mg_wire_request *request)
 {
     mg_value of[AT_ONCE][MG_WIRE_VALUES];
+    size_t size = MG_PAGE;
+    for (uint32_t i = 0; i < request->count; i++)
+        size += mg_pages(request->value[i].bytes) + MG_PAGE;
+    char *block = mmap(NULL, AT_ONCE * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MT_CHECK(block != MAP_FAILED, "out of memory for the arrays of calls at once");
+    own_from = own_end = block;
     for (int t = 0; t < AT_ONCE; t++)
-        for (uint32_t i = 0; i < request->count; i++) {
-            const mg_wire_value *v = &request->value[i];
-            of[t][i] = values[i];
-            if (t > 0 && (v->kind == MG_OUT || v->kind == MG_INOUT)) {
-                of[t][i].ptr = malloc((size_t)v->bytes + 1);
-                MT_CHECK(of[t][i].ptr, "out of memory");
-                memcpy(of[t][i].ptr, values[i].ptr, (size_t)v->bytes);
-            }
+        own_end = copy_arrays(of[t], own_end, values, request);
+    atomic_int turn = 1;
+#pragma omp parallel num_threads(AT_ONCE + 1)
+    {
+        const int me = omp_get_thread_num();
+        while (atomic_load(&turn) != (me ? me : AT_ONCE + 1))
+            nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+        if (me) {
+            function->call(of[me - 1]);
+            atomic_store(&turn, me + 1);
         }
-#pragma omp parallel num_threads(AT_ONCE)
-    function->call(of[omp_get_thread_num()]);
-    for (int t = 1; t < AT_ONCE; t++)
-        for (uint32_t i = 0; i < request->count; i++)
-            if (of[t][i].ptr != values[i].ptr)
-                free(of[t][i].ptr);
+    }
+    munmap(block, AT_ONCE * size);
+    own_from = own_end = NULL;
 }
 
 /* ---- one call ----------------------------------------------------------------------------------------------- */
@@ -187,14 +215,16 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     mg_traffic_report *report = values[request->count - 1].ptr;
     mg_keeps = true; /* the report is about the first call: what static variables do later is another thing */
     if (report->cache <= 0) {
-        mg_share_begin();
         sharing = true;
-        if (report->cache == MG_CALLS_AT_ONCE)
+        if (report->cache == MG_ALSO_AT_ONCE) { /* first: what a unit prepares in its first call is searched, too */
+            mg_share_begin();
             call_at_once(function, values, request);
-        else
-            function->call(values);
-        sharing = false;
+            report->raced_at_once = (int64_t)mg_share_end();
+        }
+        mg_share_begin();
+        function->call(values);
         report->raced = (int64_t)mg_share_end();
+        sharing = false;
         return;
     }
     memset(cache, 0, sizeof cache);

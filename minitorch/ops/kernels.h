@@ -5,7 +5,8 @@
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
  * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
  * arguments must not alias unless said. The reference's results have the same bits for any number of threads; lab 02
- * asks for that in products, softmax and cross-entropy. */
+ * asks for that in products, softmax and cross-entropy. Two threads may call a kernel at once on different arrays, as
+ * ranks do in lab 13: a static variable that two calls share is wrong unless it is locked or thread-local. */
 #pragma once
 
 #include "core/base.h"

@@ -1,7 +1,8 @@
 /* matmul.h -- the matrix product on the CPU: one signature, one ladder of increasingly fast kernels.
  *
  * C = A B  or  C += A B,  with A [M,K], B [K,N], C [M,N], all f32 and row-major.
- * Every rung takes the same arguments, so checks and benchmarks walk the table.
+ * Every rung takes the same arguments, so checks and benchmarks walk the table. Two threads may call a kernel at once
+ * on different arrays: a static variable that two calls share is wrong unless it is locked or thread-local.
  * Units: solutions/01-matmul/loops.c (01.1-3) and matmul.c (01.4-6).   Lab 01 */
 #pragma once
 
