@@ -1,8 +1,8 @@
 /* mt.h -- all of minitorch, in the order in which to read it. `#include "mt.h"` is enough for any program.
  *
- * Two layers: a kernel takes pointers and sizes and allocates nothing (ops/kernels.h); an op takes tensors, checks
- * them, allocates the result and picks the kernel of the device from a table (ops/tables.h). Labs mostly write kernels.
- * A new lab adds its headers here. */
+ * Two layers: a kernel takes pointers and sizes and allocates nothing (kernels/kernels.h); an op takes tensors, checks
+ * them, allocates the result and picks the kernel of the device from a table (kernels/tables.h). Labs mostly write
+ * kernels. A new lab adds its headers here. */
 #pragma once
 
 /* Memory and tensors. */
@@ -19,11 +19,12 @@
 #include "core/io.h"      /* whole files */
 
 /* Kernels. */
-#include "ops/tables.h"        /* the kernels of each device */
-#include "ops/matmul.h"        /* the matrix product, from naive to fast              lab 01 */
-#include "ops/kernels.h"       /* layers, activations, losses: forward and backward   lab 02 */
-#include "ops/kernels_gpt2.h"  /* layernorm and the other kernels of GPT-2            lab 08 */
-#include "ops/kernels_fused.h" /* several ops in one kernel                           lab 11 */
+#include "kernels/tables.h"     /* the kernels of each device */
+#include "kernels/matmul.h"     /* the matrix product, from naive to fast              lab 01 */
+#include "kernels/kernels.h"    /* layers, activations, losses: forward and backward   lab 02 */
+#include "kernels/manual_mlp.h" /* a perceptron without tensors, by hand               lab 02 */
+#include "ops/kernels_gpt2.h"   /* layernorm and the other kernels of GPT-2            lab 08 */
+#include "ops/kernels_fused.h"  /* several ops in one kernel                           lab 11 */
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h"  /* nodes, backward, its hooks                             lab 03 */
@@ -48,7 +49,6 @@
 /* Text and models. */
 #include "text/vocabulary.h"   /* text as numbers: characters, or byte pairs          lab 08 */
 #include "text/tokenizer.h"    /* ... by GPT-2's rules                                lab 08 */
-#include "models/manual_mlp.h" /* a perceptron without tensors, by hand               lab 02 */
 #include "models/mlp.h"        /* a perceptron of modules */
 #include "models/classifier.h" /* its loss, accuracy and mistakes */
 #include "models/gpt2.h"       /* GPT-2 of any size                                   lab 08 */

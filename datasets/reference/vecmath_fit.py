@@ -1,4 +1,4 @@
-"""The polynomials of minitorch/ops/vecmath.h: weighted least squares, reweighted until the error is level (Lawson).
+"""The polynomials of minitorch/kernels/vecmath.h: weighted least squares, reweighted until the error is level (Lawson).
 
 Prints each function's coefficients, lowest power first, as f32 in hex, and the largest error of the polynomial itself.
 Ran with Python 3.11 and NumPy 1.24: /usr/bin/python3 datasets/reference/vecmath_fit.py

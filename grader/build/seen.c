@@ -165,7 +165,7 @@ mt_status mg_seen_check(const char *source, const char *object, char *log, size_
         return MT_OK;
     snprintf(log, size,
              "%s: %s uses %s, whose accesses to memory the compiler does not report: where __SANITIZE_THREAD__ is "
-             "defined, use loops, or mt_load_some, mt_store_some and mt_stream of ops/vec.h\n",
+             "defined, use loops, or mt_load_some, mt_store_some and mt_stream of kernels/vec.h\n",
              source, function, name);
     return mt_fail(MT_ERR_FORMAT, "%s accesses memory unseen", source);
 }

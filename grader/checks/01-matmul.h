@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.h"
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 #include "rows/traffic.h"
 
 typedef enum matmul_about {

@@ -1,4 +1,4 @@
-/* 02-edges.c -- calls at the edge of what ops/kernels.h allows: those that must abort, logits of -inf and NaN, and
+/* 02-edges.c -- calls at the edge of what kernels/kernels.h allows: those that must abort, logits of -inf and NaN, and
  * arrays larger than a stack. */
 #include "checks/02-backprop.h"
 #include "checks/answer.h"

@@ -29,7 +29,7 @@ static int64_t act_size(mg_run *run, int t)
 }
 
 /* In rows that have no row "in place" beside them, one call is in place; in all rows, one has far inputs. The cube of
- * 2^42 is still a float, as the slope of GELU by tanh needs it (ops/kernels.h). */
+ * 2^42 is still a float, as the slope of GELU by tanh needs it (kernels/kernels.h). */
 enum { IN_PLACE = 3, FAR = 4 };
 
 static bool act_in_place(const act_case *c, int t)

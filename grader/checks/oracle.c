@@ -153,7 +153,7 @@ static double gelu_dt(double x)
 }
 
 /* sigmoid: exp (4 u), one addition, one division: 6 u; 8 allows for other formulas. 0.5 + 0.5 tanh(x/2) cancels for x <
- * 0, and tanh's 4 u are halved: an absolute error of 2 u. ops/kernels.h promises no more.
+ * 0, and tanh's 4 u are halved: an absolute error of 2 u. kernels/kernels.h promises no more.
  * tanh: libm's 4 u; through exp, 1 - e^-2x cancels: an absolute error of some u.
  * GELU: erf wrong by 4 u and by its argument's rounding, 1 + erf rounded, all halved, times x: an absolute error of
  * |x| 4 u even where Phi itself is tiny. The tanh form: tanh wrong by 4 u and by 7 u |t| sech^2 t, then the same. */

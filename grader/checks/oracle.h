@@ -1,6 +1,7 @@
 /* oracle.h -- expected values in double precision, each with a bound of the error of a correct f32 kernel.
  *
- * Written from the formulas of ops/kernels.h and ops/matmul.h, independent of the units: nothing here calls one.
+ * Written from the formulas of kernels/kernels.h and kernels/matmul.h, independent of the units: nothing here calls
+ * one.
  *
  * Every quantity is a pair of arrays, value v and bound e: a correct f32 kernel is within e of v. The bounds follow the
  * arithmetic (running error analysis, Higham 2002, "Accuracy and Stability of Numerical Algorithms", ch. 3), so that
@@ -21,7 +22,7 @@
 #pragma once
 
 #include "core/rng.h"
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 #define MG_U 0x1p-24
 

@@ -1,4 +1,4 @@
-/* oracle_mlp.h -- the perceptron of models/manual_mlp.h in double precision, bounds carried from layer to layer. */
+/* oracle_mlp.h -- the perceptron of kernels/manual_mlp.h in double precision, bounds carried from layer to layer. */
 #pragma once
 
 #include "checks/oracle.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.h"
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 /* The inputs of one call, from which the expected result is computed. */
 typedef struct mg_product {

@@ -132,7 +132,7 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must)
     if (!(times >= 0.99)) {
         mg_hint(run,
                 "some accesses were not seen; where __SANITIZE_THREAD__ is defined use plain loops over memory of the "
-                "arguments or of malloc, as mt_load_some, mt_store_some and mt_stream of ops/vec.h do");
+                "arguments or of malloc, as mt_load_some, mt_store_some and mt_stream of kernels/vec.h do");
         mg_review(run, "counted %.3g times the minimum of bytes, and less than 1 is not possible", times);
     }
     mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),

@@ -35,7 +35,7 @@ unknown() {
     grep -rhoE '(id)="mt_\w+"' "$site/api" | grep -oE 'mt_\w+' | sort -u | comm -23 "$dir/taught" -
 }
 expect "every taught function is in the API" 0 "" test -z "$(unknown)"
-expect "with its lab, unit and checks" 0 yes has api/ops/kernels.h.html 'Lab 02\.1</a>: .*linear\.c</a>; checks: linear'
+expect "with its lab, unit and checks" 0 yes has api/kernels/kernels.h.html 'Lab 02\.1</a>: .*linear\.c</a>; checks: linear'
 expect "and in the index of the search" 0 yes has search/search_index.json mt_layernorm_fwd_cpu
 expect "a contract is text" 0 yes has api/core/tensor.h.html 'keeps the storage alive, not the tensor it was made from'
 

@@ -2,8 +2,8 @@
 #include "worker/aborts.h"
 #include "worker/call.h"
 #include "core/rng.h"
-#include "models/manual_mlp.h"
-#include "ops/kernels.h"
+#include "kernels/manual_mlp.h"
+#include "kernels/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* product.h -- calls of a matrix product (an mt_matmul_fn): c, a, b, then the nine fields of mt_matmul_dims. */
 #pragma once
 
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 #include "worker/call.h"
 
 static inline mt_matmul_dims mg_product_dims(const mg_value *v)

@@ -17,8 +17,8 @@
  *      KC
  *
  * Every element of C is summed in the same order of k for any number of threads: its bits never change. */
-#include "ops/matmul_parts.h"
-#include "ops/vec.h"
+#include "kernels/matmul_parts.h"
+#include "kernels/vec.h"
 
 #include <omp.h>
 

@@ -1,7 +1,7 @@
 /* init.c -- the size of the initial weights. A unit sums fan_in products: each layer multiplies the variance of its
  * signal by fan_in * var(w) (forward) or fan_out * var(w) (backward). Unless that is near 1, signals or gradients grow
  * or vanish exponentially with depth. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* linear.c -- a fully connected layer, out = x w + b, forward and backward: three matrix products and a sum of columns.
  * The products come from lab 01; the task is to choose the operands and which of them is transposed. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

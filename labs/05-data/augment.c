@@ -1,7 +1,7 @@
 /* augment.c -- converts pictures to planes of floats with random changes. Random numbers are drawn in one function and
  * applied in others. */
 #include "data/augment.h"
-#include "ops/vec.h"
+#include "kernels/vec.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * 0 repeats elements.
  *
  * Threads and data: thread t writes element t of the dense out. To find its operands it converts t to an index, last
- * dimension first, and multiplies by the strides. mt_nd (ops/nd.h) has merged dimensions where possible, so that dense
- * operands have a single one.
+ * dimension first, and multiplies by the strides. mt_nd (kernels/nd.h) has merged dimensions where possible, so that
+ * dense operands have a single one.
  * Bytes and FLOPs: 12n B for n FLOPs when nothing repeats. Neighbouring lanes differ in the last index, so they share
  * sectors when the last stride is 1 (4 a request) or 0 (1 a request). */
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
-#include "ops/nd.h"
+#include "kernels/nd.h"
 
 typedef float pair_fn(float a, float b);
 

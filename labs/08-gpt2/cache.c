@@ -2,7 +2,7 @@
  * independent: threads share them out. The softmax is computed in one pass over the keys: there is no room for a row
  * of scores. */
 #include "ops/kernels_gpt2.h"
-#include "ops/vecmath.h"
+#include "kernels/vecmath.h"
 
 #include <inttypes.h>
 #include <math.h>

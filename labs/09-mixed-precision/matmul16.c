@@ -12,7 +12,7 @@
  * M |MC | |   | MC x NC       |            again for each block of columns, so NC is large.
  *   |xKC| |   |      |        |
  *   +---+ +---+------+--------+ */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/kernels_16bit.h"
 
 enum {

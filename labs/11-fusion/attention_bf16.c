@@ -11,8 +11,8 @@
  * is rounded: P, to bf16. Backward is packed.c's, which reads the same queries, keys and values widened to f32. */
 #include "ops/heads.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/vec.h"
-#include "ops/vecmath.h"
+#include "kernels/vec.h"
+#include "kernels/vecmath.h"
 
 enum {
     VL = MT_VL,              /* floats in a vector register, and pairs */

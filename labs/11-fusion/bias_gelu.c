@@ -6,7 +6,7 @@
  * in double, is made by one thread from the first row to the last, and no number is read twice. The fewer threads, the
  * more columns has each, and the longer are the parts of rows that it reads. */
 #include "ops/kernels_fused.h"
-#include "ops/vecmath.h"
+#include "kernels/vecmath.h"
 
 #include <omp.h>
 
@@ -27,7 +27,7 @@ void mt_bias_gelu_fwd_cpu(float *out, const float *x, const float *bias, int64_t
         float *to = out + n * C;
         /* TODO 11.5: One row: add the bias, then GPT-2's GELU of the sum.
          * Hint: z = from[c] + bias[c] is a variable of the loop and no array; what follows is lab 02.5, with mt_tanhf
-         * of ops/vecmath.h. */
+         * of kernels/vecmath.h. */
         MT_TODO("11.5"); /* delete this line when yours stands here */
     }
 }

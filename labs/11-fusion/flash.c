@@ -8,7 +8,7 @@
  * arXiv:2205.14135, with CPU tiles. */
 #include "ops/heads.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/vecmath.h"
+#include "kernels/vecmath.h"
 
 enum {
     ROWS = 64,

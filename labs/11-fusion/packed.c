@@ -12,8 +12,8 @@
  * one that reads them. All work arrays have a fixed size and are on the stack, at most 0.6 MB (backward). */
 #include "ops/heads.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/vec.h"
-#include "ops/vecmath.h"
+#include "kernels/vec.h"
+#include "kernels/vecmath.h"
 
 enum {
     VL = MT_VL,

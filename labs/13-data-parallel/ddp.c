@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 int64_t mt_buckets_plan(mt_bucket *out, const int64_t *begin, int64_t count, int64_t limit)
 {

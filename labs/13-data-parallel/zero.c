@@ -9,7 +9,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "dist/zero3.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "optim/rules.h"
 
 void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size)
@@ -96,7 +96,7 @@ static mt_status reduce(void *user, int64_t bucket, float share)
         float *part = s->parts + (z->place[i] - b->begin);
         int64_t n = mt_numel(param);
         /* TODO 13.11: What this rank adds to the mean, at its place; a parameter without gradient adds nothing.
-         * Hint: the place of the gradient's first element in s->parts is `part`; scale_fwd (ops/kernels.h) multiplies
+         * Hint: the place of the gradient's first element in s->parts is `part`; scale_fwd of mt_kernels multiplies
          * on the device. In stage 2 nobody needs the gradient afterwards: mt_zero_grad frees it. */
         MT_TODO("13.11"); /* delete this line when yours stands here */
     }

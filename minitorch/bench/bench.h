@@ -9,7 +9,7 @@
 #include <time.h>
 #include <sys/sysinfo.h>
 
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/kernels_16bit.h"
 #include "cli/cli.h"
 #include "prof/profile.h"

@@ -10,7 +10,7 @@
 
 #include "bench/bench.h"
 #include "core/storage.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 typedef struct options {
     int64_t n, rounds, threads;

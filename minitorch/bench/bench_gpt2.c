@@ -16,7 +16,7 @@
 #include "models/decoder.h"
 #include "train/recipe.h"
 #include "train/step.h"
-#include "ops/vec.h"
+#include "kernels/vec.h"
 #include "prof/machine.h"
 #include "testing/profile_here.h"
 

@@ -18,7 +18,7 @@
 
 #include "bench/bench.h"
 #include "core/storage.h"
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 enum {
     RUNGS = 5,        /* of the ladder */

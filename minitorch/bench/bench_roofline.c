@@ -13,7 +13,7 @@
 #include "bench/bench.h"
 #include "core/rng.h"
 #include "core/storage.h"
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 #include "prof/machine.h"
 
 enum { WIDE = 4096, LARGEST = 1024, ROUNDS = 7 };

@@ -14,7 +14,7 @@
 #include "core/scope.h"
 #include "data/loader.h"
 #include "data/mnist.h"
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 #include "models/mlp.h"
 #include "ops/ops.h"
 #include "optim/optim.h"

@@ -15,8 +15,8 @@
 #include "bench/bench.h"
 #include "core/scope.h"
 #include "ops/ops.h"
-#include "ops/kernels.h"
-#include "ops/kernels_given.h"
+#include "kernels/kernels.h"
+#include "kernels/given.h"
 
 enum { SMALL = 4, MOST_LAYERS = 64 };
 

@@ -15,7 +15,7 @@ program=$build/count/lab06-${folder//\//-}
 mkdir -p $build/count
 if [ ! -e "$program" ] || [ -n "$(find "$folder" minitorch "${tensors[@]}" $build/emu -newer "$program" -print -quit)" ]; then
     "$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
-        minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
+        minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/kernels/nd.c \
         "${tensors[@]}" -fopenmp -o "$program"
 fi
 exec "$program" ${kernel:+"$kernel"}

@@ -1,4 +1,4 @@
-/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) in one function, for
+/* mlp_step.h -- forward, backward and update of the hand-written perceptron (kernels/manual_mlp.h) in one function, for
  * plain SGD: the speed of a step that is written for one network. Used by mnist_by_hand, which is compared with
  * PyTorch.
  *
@@ -16,8 +16,8 @@
  * the number of threads nor on which thread computed what. */
 #pragma once
 
-#include "models/manual_mlp.h"
-#include "ops/kernels.h"
+#include "kernels/manual_mlp.h"
+#include "kernels/kernels.h"
 
 #include <omp.h>
 #include <stdatomic.h>

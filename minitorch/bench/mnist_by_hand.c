@@ -12,7 +12,7 @@
 #include "bench/mlp_step.h"
 #include "core/storage.h"
 #include "data/mnist.h"
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 #include "models/mlp.h"
 
 enum { BATCH = 64, TEST_BATCH = 500 };

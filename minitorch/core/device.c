@@ -1,4 +1,4 @@
-/* device.c -- which devices this program has. Only this file and the kernel tables (ops/tables.c) know. */
+/* device.c -- which devices this program has. Only this file and the kernel tables (kernels/tables.c) know. */
 #include "core/device.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* nd.cuh -- the iteration of ops/nd.h inside a kernel: any thread finds any element by division. */
+/* nd.cuh -- the iteration of kernels/nd.h inside a kernel: any thread finds any element by division. */
 #pragma once
 
 #include "cuda/cuda.h"
-#include "ops/nd.h"
+#include "kernels/nd.h"
 
 /* The offset of an element in each view's storage. */
 struct mt_offsets {

@@ -36,7 +36,7 @@ static void backward(const char *name, float *dx, const float *dout, const float
     MT_LAUNCH_EACH(name, map_slope, n, 4 * MT_THREADS, dx, dout, saved, n, f);
 }
 
-/* ---- the functions: value of x, and slope at s, which is x or out as ops/kernels.h says ------------ */
+/* ---- the functions: value of x, and slope at s, which is x or out as kernels/kernels.h says ------------ */
 
 #define UNARY(name, value_of_x, slope_at_s)                                                           \
     struct name##_function {                                                                          \

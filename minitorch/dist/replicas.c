@@ -7,7 +7,7 @@
 #include "autograd/tape.h"
 #include "dist/compress.h"
 #include "dist/zero.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "core/span.h"
 #include "train/accumulate.h"
 

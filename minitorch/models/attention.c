@@ -3,7 +3,7 @@
 #include "ops/call.h"
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/vec.h"
+#include "kernels/vec.h"
 
 /* What lab 11 adds: the packed and the bf16 rung. The Makefile defines MT_PLAIN for programs with lab 08 yours
  * and lab 11 not. */

@@ -7,10 +7,10 @@
 #include "core/scope.h"
 #include "models/gpt2.h"
 #include "ops/autocast.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/vec.h"
+#include "kernels/vec.h"
 
 enum {
     STREAMS = 4,  /* rows of a matrix that a thread reads at the same time */

@@ -2,7 +2,7 @@
  *
  *   x [N,width[0]] -> linear -> ReLU -> ... -> linear -> logits [N,width[layers]]
  *
- * The same numbers as the one written by hand (models/manual_mlp.h), to the bit, when it starts from the same rng. */
+ * The same numbers as the one written by hand (kernels/manual_mlp.h), to the bit, when it starts from the same rng. */
 #pragma once
 
 #include "nn/module.h"

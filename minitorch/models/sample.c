@@ -7,7 +7,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/kernels_gpt2.h"
 
 typedef struct ranked {

@@ -1,7 +1,7 @@
 /* layers.c -- the layers that every model has: linear, a function, a sequence. The others of module.h are in
  * transformer.c and embedding.c. */
 #include "nn/module.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/ops.h"
 
 #include <stdarg.h>

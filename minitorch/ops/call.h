@@ -13,7 +13,7 @@
 #pragma once
 
 #include "autograd/tape.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/ops.h"
 #include "core/span.h"
 

@@ -1,6 +1,6 @@
 /* concat.c -- tensors joined along a dimension: the parts are views of the result. */
 #include "ops/call.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 /* One part of the whole: count indices of dimension dim, from start on. */
 static mt_view stretch(mt_view whole, int dim, int64_t start, int64_t count)

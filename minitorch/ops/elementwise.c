@@ -1,6 +1,6 @@
 /* elementwise.c -- arithmetic on two operands, with broadcasting. */
 #include "ops/call.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 /* Which operands a gradient reads. */
 enum { READS_NONE = 0, READS_A = 1, READS_B = 2, READS_BOTH = 3 };

@@ -2,7 +2,7 @@
  * products. */
 #pragma once
 
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 #include <inttypes.h>
 #include <math.h>

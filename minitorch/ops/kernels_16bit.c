@@ -1,6 +1,6 @@
 /* kernels_16bit.c -- the CPU's table of the kernels for 16-bit floats, with the fastest product for each type. */
 #include "ops/kernels_16bit.h"
-#include "ops/vec.h"
+#include "kernels/vec.h"
 
 static bool in_pairs(mt_dtype dtype)
 {

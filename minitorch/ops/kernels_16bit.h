@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/element.h"
-#include "ops/matmul.h"
-#include "ops/tables.h"
+#include "kernels/matmul.h"
+#include "kernels/tables.h"
 
 MT_C_BEGIN
 
@@ -17,14 +17,14 @@ MT_C_BEGIN
 void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n);
 
 /* mt_matmul16_cpu -- c = or += op(a) op(b) with operands of 16 bits and sums in f32.
- *   c [M,N] f32;  a, b of type `dtype`, f16 or bf16; sizes, strides and transposes as in ops/matmul.h
+ *   c [M,N] f32;  a, b of type `dtype`, f16 or bf16; sizes, strides and transposes as in kernels/matmul.h
  * A product of two 16-bit floats is exact in f32; K of them are added in f32, in an order that depends on K only:
  * |error| <= (K + 1) 2^-24 (|c before| + sum |a||b|).   Aborts: another type, a leading dimension that is too small.
  * Unit: solutions/09-mixed-precision/matmul16.c   Lab 09.3 */
 void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims);
 
-/* mt_matmul_bf16_cpu -- as mt_matmul16_cpu for bf16, two numbers of K at a time (mt_dot_pairs, ops/vec.h). Where the
- * processor has an instruction for that, subnormal operands count as 0, and subnormal sums become 0.
+/* mt_matmul_bf16_cpu -- as mt_matmul16_cpu for bf16, two numbers of K at a time (mt_dot_pairs, kernels/vec.h). Where
+ * the processor has an instruction for that, subnormal operands count as 0, and subnormal sums become 0.
  * Unit: solutions/09-mixed-precision/matmul_bf16.c   Lab 09.10 */
 void mt_matmul_bf16_cpu(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul_dims *dims);
 
@@ -34,7 +34,7 @@ void mt_matmul_amx(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul
 bool mt_has_amx(void);
 
 /* mt_matmul16_form -- how the CPU's table multiplies this type, in words: bf16 in tiles where there is AMX, or in pairs
- * where the processor is fast with them (mt_pairs_are_fast, ops/vec.h); else widened. */
+ * where the processor is fast with them (mt_pairs_are_fast, kernels/vec.h); else widened. */
 const char *mt_matmul16_form(mt_dtype dtype);
 
 /* clang-format off */

@@ -1,9 +1,9 @@
 /* kernels_fused.h -- the fused kernels of lab 11 on the CPU: several ops in one pass over memory. Conventions and
- * letters are those of ops/kernels.h. Tiled attention, of the same lab, has the contract of the plain one
+ * letters are those of kernels/kernels.h. Tiled attention, of the same lab, has the contract of the plain one
  * (kernels_gpt2.h). */
 #pragma once
 
-#include "ops/tables.h"
+#include "kernels/tables.h"
 
 MT_C_BEGIN
 

@@ -1,9 +1,9 @@
 /* kernels_gpt2.h -- the CPU kernels of GPT-2: lab 08, and lab 11's attention. The CUDA kernels of the same contracts
- * are given (cuda/kernels.h). Conventions and letters are those of ops/kernels.h. */
+ * are given (cuda/kernels.h). Conventions and letters are those of kernels/kernels.h. */
 #pragma once
 
 #include "core/element.h"
-#include "ops/tables.h"
+#include "kernels/tables.h"
 
 MT_C_BEGIN
 

@@ -1,7 +1,7 @@
 /* math.c -- exponentials, logarithms, roots; sums, means and maxima, where a dimension splits a dense tensor into
  * [A,B,C]: A before it, B along it, C after it. */
 #include "ops/call.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 MT_UNARY_OP(exp, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_OUT)
 MT_UNARY_OP(log, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_X)

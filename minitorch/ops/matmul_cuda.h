@@ -1,6 +1,6 @@
 /* matmul_cuda.h -- the matrix product on the device: one signature, one ladder with cuBLAS, and the linear layer.
  *
- * Every rung is an mt_matmul_fn and keeps the whole contract of ops/matmul.h (any M, N, K >= 0, leading dimensions,
+ * Every rung is an mt_matmul_fn and keeps the whole contract of kernels/matmul.h (any M, N, K >= 0, leading dimensions,
  * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). The rungs differ in
  * how the operands are loaded. Counted per result, for n x n matrices, n a multiple of the tile, not transposed:
  *
@@ -15,7 +15,7 @@
  * Units: solutions/07-cuda-matmul/.   Lab 07 */
 #pragma once
 
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 MT_C_BEGIN
 
@@ -40,7 +40,7 @@ extern const mt_matmul_rung mt_matmul_ladder_cuda[];
 void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                     mt_trans trans_b, mt_write write);
 
-/* mt_linear_fwd_cuda, mt_linear_bwd_cuda -- as mt_linear_fwd_cpu and mt_linear_bwd_cpu (ops/kernels.h).
+/* mt_linear_fwd_cuda, mt_linear_bwd_cuda -- as mt_linear_fwd_cpu and mt_linear_bwd_cpu (kernels/kernels.h).
  * Lab 07.9-10, linear.cu */
 void mt_linear_fwd_cuda(float *out, const float *x, const float *w, const float *b, int64_t N, int64_t I, int64_t O);
 void mt_linear_bwd_cuda(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,

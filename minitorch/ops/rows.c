@@ -1,6 +1,6 @@
 /* rows.c -- rows of a table (an embedding); dropout. */
 #include "ops/call.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 static void gather_backward(mt_node *node, mt_tensor *dout)
 {

@@ -1,7 +1,7 @@
 /* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
  * the same view of the source's gradient. */
 #include "ops/call.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 /* dx, seen through the view that forward took, += dout; where the view repeats an element its repeats are summed. */
 static void view_backward(mt_node *node, mt_tensor *dout)

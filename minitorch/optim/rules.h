@@ -1,4 +1,4 @@
-/* rules.h -- the update kernels of each device, as ops/tables.h has the kernels of ops. */
+/* rules.h -- the update kernels of each device, as kernels/tables.h has the kernels of ops. */
 #pragma once
 
 #include "core/device.h"

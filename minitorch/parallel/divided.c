@@ -8,7 +8,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/autocast.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "optim/rules.h"
 #include "core/span.h"
 

@@ -3,7 +3,7 @@
  *
  * Tolerances: an element is rounded `roundings` times (counted from the formula in the unit, calls of the C library
  * as MT_LIBM_ROUNDINGS); the magnitude is 1 + |x|, which bounds every intermediate value that is added. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 

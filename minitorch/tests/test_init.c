@@ -3,7 +3,7 @@
  * Tolerances: five standard errors of a mean of n samples (a wrong test once in two million seeds, and the seed is
  * fixed). The mean has standard error s / sqrt(n); the variance s^2 sqrt((kurtosis - 1) / n), kurtosis 3 normal, 9/5
  * uniform. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "testing/compare.h"
 #include "tests/must.h"
 

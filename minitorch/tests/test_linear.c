@@ -2,7 +2,7 @@
  *
  * Tolerances: an element that sums K products (and what it started from) is rounded at most 2 (K + 1) times: each
  * product and each addition once. The magnitude is the sum of |terms|, made by the oracle. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 

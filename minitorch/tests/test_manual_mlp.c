@@ -1,7 +1,7 @@
 /* test_manual_mlp.c -- the hand-written perceptron: every parameter's gradient against finite differences of the same
  * network in double, successful training, and the contracts of its header. */
 #include "bench/mlp_step.h"
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 

@@ -4,7 +4,7 @@
  * in A and B and a known pattern in C. So an access outside the operands crashes or changes the result. The tolerance
  * is the a priori bound on a sum of n terms in any order, n u / (1 - n u) sum |a||b|, with u = 2^-24 and n = K + 1
  * (Higham 2002, sec. 3.1). */
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include "core/scope.h"
 #include "data/idx.h"
 #include "models/classifier.h"
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 #include "models/mlp.h"
 #include "ops/ops.h"
 #include "optim/optim.h"

@@ -2,7 +2,7 @@
  * backward pass lab 02 wrote by hand. */
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 #include "nn/module.h"
 #include "ops/ops.h"
 #include "testing/compare.h"

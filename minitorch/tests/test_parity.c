@@ -6,7 +6,7 @@
 #include "ops/ops.h"
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 #include "optim/optim.h"
 #include "testing/op_cases.h"
 

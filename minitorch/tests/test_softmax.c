@@ -4,7 +4,7 @@
  * one; exp itself counts as libm's. Both occur in the numerator and in the sum in the denominator. Adding C terms has
  * C - 1 roundings, the division and its product 2. So a probability's relative error is at most 2 (span + libm) + C + 2
  * roundings. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 

@@ -3,7 +3,7 @@
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 #include "optim/rules.h"
 #include "train/recipe.h"
 

@@ -3,7 +3,7 @@
  * Errors are counted in units in the last place of the exact value. Every 257th of the 2^32 floats is tried here (257
  * is odd, so all mantissas and exponents take part); all of them were tried once with a step of 7 when the file was
  * written. */
-#include "ops/vecmath.h"
+#include "kernels/vecmath.h"
 
 #include <criterion/criterion.h>
 

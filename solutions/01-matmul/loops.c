@@ -3,7 +3,7 @@
  * A processor multiplies much faster than it loads. Each version does the same 2MNK operations with fewer loads from
  * memory: a number that is in a cache is used as often as possible before it is replaced. matmul.c adds packing,
  * registers and threads. */
-#include "ops/matmul_parts.h"
+#include "kernels/matmul_parts.h"
 
 #include <string.h>
 

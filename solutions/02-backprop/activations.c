@@ -4,8 +4,8 @@
  * that forward saved: the output if that is enough (ReLU, sigmoid, tanh), else the input (GELU). Elements are
  * independent: any thread may process any of them. schedule(static, SHARE) cuts them into whole vectors, so that the
  * same elements are in an incomplete vector, where rounding may differ, for any number of threads. */
-#include "ops/kernels.h"
-#include "ops/vecmath.h"
+#include "kernels/kernels.h"
+#include "kernels/vecmath.h"
 
 #include <math.h>
 
@@ -66,7 +66,8 @@ void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_
 void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* LAB 02.4 BEGIN  tanh x.
-     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is correct but slow. */
+     * Hint: mt_tanhf, from kernels/vecmath.h, lets the loop be vector code; tanhf of the C library is correct but
+     * slow. */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++)
         out[i] = mt_tanhf(x[i]);

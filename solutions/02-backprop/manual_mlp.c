@@ -1,8 +1,8 @@
 /* manual_mlp.c -- forward, backward and update of a perceptron, written out by hand: backward is forward read from its
  * last line to its first, every kernel replaced by its gradient. */
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 

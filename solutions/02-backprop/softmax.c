@@ -2,8 +2,8 @@
  *
  * Every probability depends on all logits of its row (through the maximum and the sum) and on no other row: threads
  * divide the rows among themselves, never one row. Vector lanes do divide a row's sum, always in the same way. */
-#include "ops/kernels.h"
-#include "ops/vecmath.h"
+#include "kernels/kernels.h"
+#include "kernels/vecmath.h"
 
 #include <inttypes.h>
 #include <math.h>

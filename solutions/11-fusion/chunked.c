@@ -4,7 +4,7 @@
  * is (probability - 1 at the target) times one factor, which comes later. So forward makes both gradients without it,
  * and one array of `rows` x V holds each chunk's logits, probabilities and gradients of the logits. dw sums over chunks
  * in their order: the same bits for any number of threads. Source: Hsu et al. 2024, arXiv:2410.10989, sec. 3.2. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 #include "ops/kernels_fused.h"
 
 #include <inttypes.h>

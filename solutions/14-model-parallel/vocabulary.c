@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ops/call.h"
-#include "ops/vecmath.h"
+#include "kernels/vecmath.h"
 
 mt_tp_range mt_tp_range_of(int64_t n, int size, int rank)
 {

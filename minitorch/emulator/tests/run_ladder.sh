@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 units=(solutions/07-cuda-matmul/{naive,shared,register,pipelined,tensor}.cu minitorch/emulator/tests/ladder.cu)
-given=(minitorch/cuda/device.cu minitorch/ops/matmul.c minitorch/core/base.c)
+given=(minitorch/cuda/device.cu minitorch/kernels/matmul.c minitorch/core/base.c)
 compile() { "$cuemu" "-O$1" -Iminitorch -D_GNU_SOURCE -std=gnu11 -c "$2" -o "$work/$1.$(basename "$2").o"; }
 export -f compile
 export cuemu work

@@ -1,10 +1,10 @@
-/* kernels_given.h -- the given CPU kernels that are not in ops/kernels.h: strided arrays, functions and reductions,
- * rows and dropout. The CUDA kernels are lab 06's or given (cuda/kernels.h). Conventions are those of ops/kernels.h;
- * sums run in double and are rounded once. */
+/* given.h -- the given CPU kernels that are not in kernels/kernels.h: strided arrays, functions and reductions,
+ * rows and dropout. The CUDA kernels are lab 06's or given (cuda/kernels.h). Conventions are those of
+ * kernels/kernels.h; sums run in double and are rounded once. */
 #pragma once
 
 #include "core/view.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 MT_C_BEGIN
 
@@ -60,7 +60,7 @@ void mt_gather_rows_bwd_cpu(float *dtable, const float *dout, const int32_t *id,
 void mt_dropout_fwd_cpu(float *out, const float *x, int64_t n, float p, const mt_rng *rng);
 void mt_dropout_bwd_cpu(float *dx, const float *dout, int64_t n, float p, const mt_rng *rng);
 
-/* ---- the table: see ops/tables.h ------------------------------------------------------------------- */
+/* ---- the table: see kernels/tables.h ------------------------------------------------------------------- */
 
 /* clang-format off */
 #define MT_GIVEN_KERNELS(K) \

@@ -1,5 +1,5 @@
 /* rows_cpu.c -- gathering rows of a table, dropout. */
-#include "ops/kernels_given.h"
+#include "kernels/given.h"
 
 #include <inttypes.h>
 #include <string.h>

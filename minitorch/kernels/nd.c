@@ -1,5 +1,5 @@
 /* nd.c -- merging dimensions, the odometer over those that are left, and its division among threads. */
-#include "ops/nd.h"
+#include "kernels/nd.h"
 
 #include <omp.h>
 

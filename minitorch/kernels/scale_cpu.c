@@ -1,5 +1,5 @@
 /* scale_cpu.c -- scaling, adding and means of dense arrays. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n)
 {

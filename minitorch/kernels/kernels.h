@@ -11,8 +11,8 @@
 
 #include "core/base.h"
 #include "core/rng.h"
-#include "ops/matmul.h"
-#include "ops/tables.h"
+#include "kernels/matmul.h"
+#include "kernels/tables.h"
 
 MT_C_BEGIN
 
@@ -100,7 +100,7 @@ void mt_mean_fwd_cpu(float *out, const float *x, int64_t n);
 void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n);
 double mt_sum_cpu(const float *x, int64_t n);
 
-/* ---- the table: see ops/tables.h ----------------------------------------------------------------- */
+/* ---- the table: see kernels/tables.h ----------------------------------------------------------------- */
 
 /* clang-format off */
 #define MT_BASE_KERNELS(K) \

@@ -1,5 +1,5 @@
 /* tables.c -- the kernel tables in use, and the CPU's table of the base family; see tables.h. */
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 const mt_kernel_table mt_kernels_cpu = { .matmul = mt_matmul_parallel_cpu, MT_BASE_KERNELS(MT_KERNEL_CPU) };
 

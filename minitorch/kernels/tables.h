@@ -2,8 +2,8 @@
  *
  *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
  *
- * Kernels come in families, so that a program links only those that it uses: base (ops/kernels.h), the other given ones
- * (ops/kernels_given.h), GPT-2 (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops
+ * Kernels come in families, so that a program links only those that it uses: base (kernels/kernels.h), the other given
+ * ones (kernels/given.h), GPT-2 (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops
  * (ops/kernels_fused.h). A family is a list of names K(relu_fwd); struct, CPU table and CUDA table are made from it:
  * entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new
  * kernel is one more name in its list. Pointers passed to a kernel are on the table's device; CUDA kernels go to the

@@ -1,9 +1,9 @@
 /* manual_mlp.c -- the memory of the hand-written perceptron: one block, every array a piece of it, each on a cache line
  * of its own. The parameters (and so the gradients) follow each other without a gap: an update is one loop. */
-#include "models/manual_mlp.h"
+#include "kernels/manual_mlp.h"
 
 #include "core/storage.h"
-#include "ops/kernels.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 #include <string.h>

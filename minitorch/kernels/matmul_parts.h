@@ -1,7 +1,7 @@
 /* matmul_parts.h -- matrices, products and parts of them, as the kernels of lab 01 read them. */
 #pragma once
 
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 MT_C_BEGIN
 

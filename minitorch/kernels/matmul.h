@@ -51,7 +51,7 @@ typedef struct mt_matmul_rung {
     mt_matmul_fn *run;
 } mt_matmul_rung;
 
-/* The ladder from slowest to fastest (ops/matmul_ladder.c), ended by a rung whose name is NULL. */
+/* The ladder from slowest to fastest (kernels/matmul_ladder.c), ended by a rung whose name is NULL. */
 extern const mt_matmul_rung mt_matmul_ladder_cpu[];
 
 /* mt_matmul_cpu -- c [M,N] = op(a) op(b), all rows packed tightly (leading dimensions are the stored row lengths),

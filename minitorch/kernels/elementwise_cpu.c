@@ -4,8 +4,8 @@
  * A gradient whose operand was repeated is a sum over the repeats. They split the dimensions in two: threads share the
  * elements of the gradient, and each thread walks all repeats of a few of them, adding in double. So every element is
  * computed by one thread, in one order, and no two threads add to the same one. */
-#include "ops/kernels_given.h"
-#include "ops/nd.h"
+#include "kernels/given.h"
+#include "kernels/nd.h"
 
 const mt_given_table mt_given_cpu = { MT_GIVEN_KERNELS(MT_KERNEL_CPU) };
 

@@ -1,5 +1,5 @@
 /* matmul.c -- what every rung of the ladder shares: the check of its dimensions. */
-#include "ops/matmul.h"
+#include "kernels/matmul.h"
 
 #include <inttypes.h>
 
