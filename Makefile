@@ -7,6 +7,12 @@
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
 #   COURSE=file                       points and visibility of a course (default: course.json, if it is there)
 
+# Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
+# them quoted. These lines stand before the first $(shell), whose command has the same environment from make 4.4 on.
+unexport SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE FORMAT EARLIER THRESHOLD LABS GDB \
+    ENTRY CLUSTER SIZE VERIFY BOARD
+quote = '$(subst ','\'',$(value $(1)))'
+
 FLAVOUR ?= release
 # The reference's units: sources, or in a course's release objects for several levels of processors (grader/release).
 REFERENCE := $(if $(wildcard solutions),solutions,reference)
@@ -28,6 +34,7 @@ ifneq ($(and $(filter bench,$(MAKECMDGOALS)),$(LAB)),)
 MINE    ?= $(LAB)
 endif
 MINE    ?=
+unexport MINE
 space   := $(subst ,, )
 # Objects and archives are shared by all sets of MINE; what is linked with units lies in a folder of its own for each set.
 # What clang makes lies in folders of its own: its objects call another OpenMP library, and units are graded with gcc.
@@ -283,10 +290,6 @@ lab: data-or-standin
 	@$(editor)
 	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB))
 
-# Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
-# them quoted.
-unexport SUBMISSION MINE STEP SEED LAB ARGS COURSE COMMAND
-quote = '$(subst ','\'',$(value $(1)))'
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)

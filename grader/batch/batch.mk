@@ -5,7 +5,6 @@
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
 
 .PHONY: grade-all gradebook similarity batch-ready
-unexport DIR OUT REGRADE COURSE FORMAT EARLIER THRESHOLD
 GRADE_ALL := $(REF)/bin/grade_all
 $(GRADE_ALL): $(call obj,$(wildcard grader/batch/*.c)) $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS) -lsqlite3)

@@ -27,6 +27,11 @@ done
 expect alice.tar SEED=5eed01 STEP=02.3
 grep -qxF 5eed01 "$dir/said" && grep -qxF 02.3 "$dir/said" || bad "STEP and SEED"
 if (cd "$root" && make -s grade LAB=02 REF="$dir" -o data-or-standin SEED='$(shell '"$touch"')') >/dev/null 2>&1; [ -e "$dir/ran" ]; then bad "SEED is expanded"; else ok; fi
+# All that is quoted is out of the environment before a command has one.
+# shellcheck disable=SC2016
+kept=$(sed '/^[^#]*$(shell/,$d' "$root/Makefile" | sed -n ':a;/\\$/{N;ba};s/^unexport//p' | tr -s ' \\\n' '\n' | sort -u)
+quoted=$(grep -ohE 'quote,[A-Z]+|_value,[a-z-]+,[A-Z]+' "$root"/Makefile "$root"/{grader,minitorch}/*/*.mk | sed 's/.*,//' | sort -u)
+check "quoted, and exported: $(comm -13 <(echo "$kept") <(echo "$quoted") | xargs)" [ -z "$(comm -13 <(echo "$kept") <(echo "$quoted"))" ]
 
 # An entry's words are arguments as they are.
 # shellcheck disable=SC2016

@@ -4,7 +4,6 @@
 ## make capstone-train ENTRY=file     train GPT-2 by its recipe within the cluster's budget of FLOPs; SIZE=gpt2
 ## make leaderboard                   the results; VERIFY=id makes one again from its file, and compares
 .PHONY: capstone capstone-train leaderboard
-unexport ENTRY CLUSTER SIZE VERIFY BOARD
 capstone_value = $(if $(value $(2)),--$(1) $(call quote,$(2)))
 capstone = $(B)/bin/capstone $(call capstone_value,board,BOARD) $(call capstone_value,cluster,CLUSTER) $(call capstone_value,seed,SEED)
 capstone_data = datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
