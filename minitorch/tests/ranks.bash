@@ -78,6 +78,7 @@ ended() {
     for ((tries = 0; tries < 100; tries++)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
     kill -KILL $job 2>/dev/null && killed=$((killed + 1))
     wait $job 2>/dev/null && bad "$*: status 0" || ok
+    sed -zi 's/ exited on\nsignal/ exited on signal/g' "$dir/log" # one line in Open MPI 4, two in 5
 }
 # ends WORDS PROGRAM...: the same, and what was said. DEADLINE in an argument is $deadline. Who sees a fault first, says it, and the
 # words have to allow for each rank that can. On a busy machine a rank that is only late can be blamed before, or one that gave up
