@@ -6,6 +6,7 @@
 gradescope github: $(REF)/bin/kit
 gradescope:
 	$(need_lab)
+	@.ci/deps zip
 	@grader/frontends/pack.sh gradescope $(REF) $(LAB) $(MINUTES)
 # The machine that grades may have another processor.
 autolab:

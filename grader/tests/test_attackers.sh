@@ -16,7 +16,7 @@ else
     mkdir "$dir/home"
 fi
 as_user() { "${user[@]}" env -u MT_ATTACKS_LOCKED HOME="$dir/home" ATTACKS="$dir/home/attacks" SANDBOX="$1" grader/tools/attacks.sh $build "${@:2}"; }
-if ! "${user[@]}" test -r $build/bin/grade; then
+if ! "${user[@]}" test -r "$root/$build/bin/grade"; then
     echo "not tried as an ordinary user: others cannot read this folder"
 else
     expect "bubblewrap" 0 "attacks: 4 passed" as_user bubblewrap kills reads-files archive-links without-sandbox
