@@ -22,7 +22,7 @@ said '^    ip netns exec mtn0 .* RANK=0 WORLD_SIZE=4 MASTER_ADDR=10\.213\.77\.10
 TORCH_ROOT='' PYTHON=false minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && said '^no gloo: PyTorch is not here' || bad "a dry run without PyTorch"
 
 if [ "$(id -u)" -eq 0 ]; then nobody=(setpriv --reuid 65534 --clear-groups); else nobody=(); fi
-if "${nobody[@]}" test -x minitorch/bench/cluster.sh -a -x build/release/bin/bench_mpi; then
+if "${nobody[@]}" test -x "$root/minitorch/bench/cluster.sh" -a -x "$bin/bench_mpi"; then
     "${nobody[@]}" minitorch/bench/cluster.sh build/release >"$dir/log" 2>&1 && bad "ran without root" ||
         said 'only root can make: sudo make cluster'
 fi # else the folder is closed to other users
