@@ -52,7 +52,6 @@ mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count)
     node->op = op;
     node->number = ++last_number;
     node->refs = 1;
-    node->results = 1;
     node->result = result;
     node->shape = mt_shape_of(result);
     node->device = mt_device_of(result);
@@ -73,10 +72,6 @@ static void drop_kept(mt_node *node)
     node->saved_count = 0;
     mt_release(node->grad);
     node->grad = NULL;
-    for (int k = 0; k + 1 < node->results; k++) {
-        mt_release(node->extra[k]);
-        node->extra[k] = NULL;
-    }
     free(node->user);
     node->user = NULL;
 }
@@ -104,33 +99,6 @@ void mt_node_copy_user(mt_node *node, const void *data, size_t size)
 {
     node->user = mt_realloc(NULL, 1, size);
     memcpy(node->user, data, size);
-}
-
-/* ---- several results ----------------------------------------------------------------------------------
- * A second result has a node of its own, whose only edge leads to the op's node. Its backward hands its gradient over
- * there; the op's node waits for it, as for any consumer. */
-
-static void hand_over(mt_node *node, mt_tensor *dout)
-{
-    mt_grad_of_input(node,
-                     0); /* the first result has a gradient too, zeros at least: the op's backward runs in any case */
-    node->edges[0].node->extra[node->dims[0] - 1] = mt_retain(dout);
-}
-
-void mt_node_add_result(mt_node *node, mt_tensor *result)
-{
-    static const mt_op result_op = { "result", MT_OP_ELEMENTWISE, hand_over };
-    MT_CHECK(node->results < MT_NODE_RESULTS, "%s has more than %d results", node->op->name, MT_NODE_RESULTS);
-    mt_node *of_result = mt_node_new(&result_op, result, 1);
-    of_result->edges[0] = (mt_edge){ .node = mt_node_retain(node), .shape = node->shape };
-    of_result->dims[0] = node->results++;
-    result->node = of_result;
-}
-
-mt_tensor *mt_grad_of_result(const mt_node *node, int k)
-{
-    MT_CHECK(k >= 0 && k < node->results, "%s has %d results, not %d", node->op->name, node->results, k + 1);
-    return k == 0 ? node->grad : node->extra[k - 1];
 }
 
 /* ---- saving -------------------------------------------------------------------------------------------- */

@@ -9,10 +9,6 @@ mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count); /* one
 mt_node *mt_node_retain(mt_node *node);
 void mt_node_release(mt_node *node); /* frees long chains without recursion */
 
-/* mt_node_add_result -- another differentiable result of the op that node recorded.   Aborts: more than
- * MT_NODE_RESULTS. */
-void mt_node_add_result(mt_node *node, mt_tensor *result);
-
 /* A growing stack of borrowed nodes: what is still to visit. { 0 } is empty. */
 typedef struct mt_node_list {
     mt_node **item;

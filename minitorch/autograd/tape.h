@@ -15,7 +15,7 @@
 
 MT_C_BEGIN
 
-enum { MT_NODE_SAVED = 6, MT_NODE_DIMS = 3, MT_NODE_RESULTS = 4 };
+enum { MT_NODE_SAVED = 6, MT_NODE_DIMS = 3 };
 
 typedef void mt_any_fn(void); /* cast to its own type before it is called */
 
@@ -54,9 +54,7 @@ struct mt_node {
     mt_device device;
     mt_tensor *grad; /* gradient of the result, a sum while consumers deliver; NULL before the first does */
     int waiting;     /* consumers in this backward that have not delivered yet */
-    mt_tensor *extra[MT_NODE_RESULTS - 1]; /* gradients of the second and later results; NULL where none arrived */
-    int results;                           /* how many the op has */
-    bool consumed;                         /* backward has visited it and freed what it saved */
+    bool consumed;   /* backward has visited it and freed what it saved */
     int saved_count;
     mt_saved saved[MT_NODE_SAVED];
     int64_t dims[MT_NODE_DIMS]; /* the op's own: sizes */
@@ -126,10 +124,6 @@ void mt_written(mt_tensor *t);
  * is added to, zeros at first, NULL when input i wants none. */
 mt_tensor *mt_saved_tensor(mt_node *node, int i);
 mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
-
-/* For the backward function of an op with several results: the gradient of result k, NULL when none arrived. That of
- * result 0 is also dout, zeros when only other results were used. */
-mt_tensor *mt_grad_of_result(const mt_node *node, int k);
 
 /* ---- extension point: how saved tensors are kept (in 16 bits: lab 09; computed again: lab 10) -------------------- */
 

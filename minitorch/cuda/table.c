@@ -29,17 +29,7 @@ static const mt_gpt2_table gpt2 = { .attention_saved = mt_attention_saved_cuda,
                                     .attention_bf16_fwd = mt_attention_bf16_fwd_cuda,
                                     MT_GPT2_KERNELS(MT_KERNEL_CUDA) };
 
-void mt_residual_norm_bwd_cuda(float *dx, float *dpart, float *dgamma, float *dbeta, const float *dsum,
-                               const float *dout, const float *sum, const float *gamma, const float *mean,
-                               const float *rstd, int64_t N, int64_t C)
-{
-    mt_residual_norm_rows_bwd_cuda(dx, dpart, dsum, dout, sum, gamma, mean, rstd, N, C);
-    mt_layernorm_bwd_cuda(NULL, dgamma, dbeta, dout, sum, gamma, mean, rstd, N, C);
-}
-
-static const mt_fused_table fused = { .residual_norm_fwd = mt_residual_norm_fwd_cuda,
-                                      .residual_norm_bwd = mt_residual_norm_bwd_cuda,
-                                      .bias_gelu_fwd = mt_bias_gelu_fwd_cuda,
+static const mt_fused_table fused = { .bias_gelu_fwd = mt_bias_gelu_fwd_cuda,
                                       .bias_gelu_bwd = mt_bias_gelu_bwd_cuda }; /* chunks: on the CPU */
 static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
 

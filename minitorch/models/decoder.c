@@ -237,8 +237,10 @@ static void classify(const mt_decoder *d, const float *x)
 static void add_and_normalise(mt_decoder *d, const mt_module *m)
 {
     float mean, rstd;
-    mt_fused_kernels(MT_CPU)->residual_norm_fwd(d->x, d->normal, &mean, &rstd, d->x, d->part, mt_f32(m->param[0]),
-                                                mt_f32(m->param[1]), 1, d->config.width, m->scalar[0]);
+    int64_t C = d->config.width;
+    mt_kernels(MT_CPU)->residual_fwd(d->x, d->x, d->part, C);
+    mt_gpt2_kernels(MT_CPU)->layernorm_fwd(d->normal, &mean, &rstd, d->x, mt_f32(m->param[0]), mt_f32(m->param[1]), 1,
+                                           C, m->scalar[0]);
 }
 
 /* From ln_1 of x, in normal, to what the next layer reads, or the head. */

@@ -13,17 +13,17 @@ static void layernorm_backward(mt_node *node, mt_tensor *dout)
     mt_count_work(0, (mt_grad_data(node, 0) ? 16 : 8) * mt_numel(dout));
 }
 
-void mt_norm_check(const char *op, const mt_tensor *x, const mt_tensor *gamma, const mt_tensor *beta, float eps)
+static void check(const mt_tensor *x, const mt_tensor *gamma, const mt_tensor *beta, float eps)
 {
     int64_t C = mt_dim(x, -1);
     MT_CHECK(gamma->view.rank == 1 && gamma->view.shape[0] == C &&
                  mt_shape_equal(mt_shape_of(gamma), mt_shape_of(beta)),
-             "%s: x is %s, gamma is %s, beta is %s: both must be [%" PRId64 "]", op, mt_text_of(x), mt_text_of(gamma),
-             mt_text_of(beta), C);
-    MT_CHECK(eps > 0, "%s: eps is %g, it must be positive", op, (double)eps);
+             "layernorm: x is %s, gamma is %s, beta is %s: both must be [%" PRId64 "]", mt_text_of(x),
+             mt_text_of(gamma), mt_text_of(beta), C);
+    MT_CHECK(eps > 0, "layernorm: eps is %g, it must be positive", (double)eps);
 }
 
-mt_tensor *mt_norm_again(mt_node *node)
+static mt_tensor *norm_again(mt_node *node)
 {
     return mt_layernorm(mt_saved_tensor(node, 0), mt_saved_tensor(node, 1), mt_saved_tensor(node, 4), node->scalar);
 }
@@ -34,7 +34,7 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
 {
     MT_CALL(c, &layernorm_op, { &x, MT_DENSE }, { &gamma, MT_DENSE }, { &beta, MT_DENSE });
     int64_t C = mt_last_dim("layernorm", x), N = mt_rows(x);
-    mt_norm_check("layernorm", x, gamma, beta, eps);
+    check(x, gamma, beta, eps);
     mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
     mt_tensor *mean = mt_empty(MT_SHAPE(N), MT_F32, c.device), *rstd = mt_empty(MT_SHAPE(N), MT_F32, c.device);
     mt_gpt2_kernels(c.device)->layernorm_fwd(mt_f32(out), mt_f32(mean), mt_f32(rstd), mt_f32(x), mt_f32(gamma),
@@ -42,7 +42,7 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
     mt_node *node = mt_call_end(&c, 0, 8 * (N * C + N + C));
     if (node) {
         node->scalar = eps;
-        node->again = mt_norm_again;
+        node->again = norm_again;
     }
     mt_save(node, x, gamma, mean, rstd, beta);
     return out;

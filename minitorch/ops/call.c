@@ -94,7 +94,6 @@ void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **so
     c->inputs = inputs;
     c->source = source;
     c->count = count;
-    c->results = 0;
     c->device = mt_device_of(*inputs[0].tensor);
     mt_span_open(&c->span, op->name, NULL);
     c->dtype = mt_cast_dtype(op->name, op->kind, precision_of(inputs, count)); /* the one place where it is asked */
@@ -109,10 +108,9 @@ void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **so
 
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape)
 {
-    MT_CHECK(c->results < MT_NODE_RESULTS, "%s has more than %d results", c->op->name, MT_NODE_RESULTS);
     mt_tensor *result = mt_empty(shape, MT_F32, c->device);
     result->precision = c->dtype;
-    return c->result[c->results++] = result;
+    return c->result = result;
 }
 
 mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes)
@@ -123,9 +121,7 @@ mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes)
         if (c->source[i] && !(c->inputs[i].kind & MT_INTEGER))
             differentiable[count++] = c->source[i];
     mt_count_work(flops, bytes);
-    mt_node *node = c->op->backward ? mt_record(c->op, c->result[0], differentiable, count) : NULL;
-    for (int k = 1; node && k < c->results; k++)
-        mt_node_add_result(node, c->result[k]);
+    mt_node *node = c->op->backward ? mt_record(c->op, c->result, differentiable, count) : NULL;
     mt_span_close(&c->span);
     return node;
 }

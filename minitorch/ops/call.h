@@ -37,10 +37,10 @@ typedef struct mt_call {
     const mt_op *op;
     mt_input *inputs;   /* borrowed until mt_call_end, as is source */
     mt_tensor **source; /* of each input the f32 tensor that gets the gradient, dense where one is needed; NULL: none */
-    int count, results;
+    int count;
     mt_device device; /* of all inputs and results */
     mt_dtype dtype;   /* of all MT_OPERAND inputs, and the precision of results: f32, f16 or bf16; these are f32 */
-    mt_tensor *result[MT_NODE_RESULTS];
+    mt_tensor *result;
     mt_span span;
 } mt_call;
 
@@ -55,7 +55,7 @@ typedef struct mt_call {
  * without such inputs has kernels for f32 only, and computes in f32 whatever the policy says. */
 void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **source, int count);
 
-/* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
+/* mt_call_result -- the f32 result, new, uninitialised, in the scope. */
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape);
 
 /* mt_call_end -- counts the work (core/span.h), records the call, closes the span. Returns the node, in which backward
@@ -106,11 +106,6 @@ void mt_unary_backward(mt_node *node, mt_tensor *dout);
 
 /* mt_same_order_op -- the op of a result with the elements of its only input in the same order: a copy, a reshape. */
 extern const mt_op mt_same_order_op;
-
-/* mt_norm_check -- for layernorm and what is fused with it: gamma and beta have the rows' length, eps > 0.
- * mt_norm_again -- the normalised rows (mt_node.again) of a node that saved x, gamma, mean, rstd and beta. */
-void mt_norm_check(const char *op, const mt_tensor *x, const mt_tensor *gamma, const mt_tensor *beta, float eps);
-mt_tensor *mt_norm_again(mt_node *node);
 
 /* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
 mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);

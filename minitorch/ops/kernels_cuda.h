@@ -176,13 +176,11 @@ mt_attention_bwd_fn mt_attention_bwd_cuda;
 
 /* mt_residual_norm_fwd_cuda -- as mt_residual_norm_fwd_cpu (sum may be x).
  * mt_residual_norm_rows_bwd_cuda -- the gradients of x and part that mt_residual_norm_bwd_cpu makes, in one launch.
- * mt_residual_norm_bwd_cuda -- that, and lab 06's layernorm for those of gamma and beta (cuda/table.c).
  * Moves: forward reads 16NC B, gamma and beta among them, and writes 8NC B; backward reads 16NC B and adds to 8NC B per
  * addend; what of a row exceeds 4096 columns is read again.   Aborts: C < 1 with N > 0.   Lab 11.8 */
 __typeof__(mt_residual_norm_fwd_cpu) mt_residual_norm_fwd_cuda;
 void mt_residual_norm_rows_bwd_cuda(float *dx, float *dpart, const float *dsum, const float *dout, const float *sum,
                                     const float *gamma, const float *mean, const float *rstd, int64_t N, int64_t C);
-__typeof__(mt_residual_norm_bwd_cpu) mt_residual_norm_bwd_cuda;
 
 /* ---- bias + GELU: fused_gelu.cu of lab 11 ---------------------------------------------------------------- */
 

@@ -67,8 +67,7 @@ static inline bool mt_classifier_chunks(int64_t N, int64_t C, int64_t V, int64_t
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-#define MT_FUSED_KERNELS(K) \
-    K(residual_norm_fwd) K(residual_norm_bwd) K(bias_gelu_fwd) K(bias_gelu_bwd) K(classifier_chunked_fwd)
+#define MT_FUSED_KERNELS(K) K(bias_gelu_fwd) K(bias_gelu_bwd) K(classifier_chunked_fwd)
 
 typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)

@@ -64,11 +64,6 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,
  * policy wants products in dtype: "plain", "tiled", "packed" or "bf16". */
 const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads);
 
-/* mt_residual_norm -- *sum = x + part, and the layernorm of it as the result, in one pass (ops/fused.c); x, part
- * [...,C]. The same bits as mt_add and mt_layernorm. */
-mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,
-                            float eps);
-
 /* mt_bias_gelu -- GPT-2's GELU of x + bias in one pass (ops/fused.c); x [...,C], bias [C].
  * mt_linear_gelu -- mt_gelu_tanh(mt_linear(x, w, b)), where lab 11 is built as a product and mt_bias_gelu. */
 mt_tensor *mt_bias_gelu(mt_tensor *x, mt_tensor *bias);

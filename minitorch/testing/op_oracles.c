@@ -302,19 +302,6 @@ void mt_oracle_layernorm(mt_approx *out, const mt_approx *const *in, const mt_op
     }
 }
 
-void mt_oracle_residual_norm(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
-{
-    int64_t n = count(c->out);
-    mt_approx *twice = malloc((size_t)mt_max(n, 1) * sizeof *twice);
-    MT_CHECK(twice, "out of memory");
-    for (int64_t i = 0; i < n; i++)
-        twice[i] = mt_approx_add(in[0][i], in[0][i]);
-    mt_oracle_layernorm(out, (const mt_approx *const[]){ twice, in[1], in[2] }, c);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = mt_approx_add(out[i], twice[i]);
-    free(twice);
-}
-
 /* GELU of a sum with an error: no slope of GELU is above 1.13. */
 static void gelu_of(mt_op_oracle *sum, mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
 {

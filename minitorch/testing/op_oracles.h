@@ -21,7 +21,6 @@ mt_op_oracle mt_oracle_linear;
 mt_op_oracle mt_oracle_softmax;
 mt_op_oracle mt_oracle_layernorm; /* eps: MT_CASE_EPS */
 mt_op_oracle mt_oracle_linear_gelu, mt_oracle_bias_gelu;
-mt_op_oracle mt_oracle_residual_norm; /* the layernorm of 2 x, plus 2 x */
 mt_op_oracle mt_oracle_cross_entropy; /* in[1]: labels */
 mt_op_oracle mt_oracle_embedding;     /* in[2]: ids */
 mt_op_oracle mt_oracle_attention;     /* arg[0]: heads */

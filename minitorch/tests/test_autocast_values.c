@@ -178,12 +178,6 @@ static mt_tensor *norm(mt_tensor *x)
     return mt_mul(mt_layernorm(x, row_of(1), row_of(0), 1e-5f), row_of(2));
 }
 
-static mt_tensor *residual_norm(mt_tensor *x)
-{
-    mt_tensor *sum, *y = mt_residual_norm(&sum, x, mt_scale(x, 0.5f), row_of(1), row_of(0), 1e-5f);
-    return mt_add(mt_mul(y, row_of(2)), sum);
-}
-
 static mt_tensor *quotient(mt_tensor *x)
 {
     return mt_div(row_of(3), mt_mul(x, x));
@@ -219,7 +213,6 @@ static const struct {
     { "layernorm", norm, 20, 1 },
     { "layernorm, large", norm, 1e5f, 1e3f },
     { "layernorm, small", norm, 0, 1e-9f },
-    { "residual_norm", residual_norm, 100, 1 },
     { "sigmoid + tanh", saturated, 9, 1 },
     { "gelu", mt_gelu, 7e4f, 100 },
 };

@@ -337,16 +337,15 @@ Test(gpt2_cuda, attention_has_the_same_bits_every_time)
 Test(gpt2_cuda, a_row_too_large_is_nan_on_both_devices)
 {
     const float values[6] = { 1e25f, 0, 5, 1, 2, 3 };
-    for (int i = 0; i < 4; i++) {
-        mt_device device = i % 2 ? MT_CUDA : MT_CPU;
+    for (mt_device device = MT_CPU; device <= MT_CUDA; device++) {
         mt_scope_begin();
-        mt_tensor *x = mt_to_device(mt_from(MT_SHAPE(2, 3), MT_F32, values), device), *sum;
+        mt_tensor *x = mt_to_device(mt_from(MT_SHAPE(2, 3), MT_F32, values), device);
         mt_tensor *one = mt_to_device(mt_full(MT_SHAPE(3), 1), device), *zero = mt_zeros(MT_SHAPE(3), MT_F32, device);
-        mt_tensor *part = mt_zeros(MT_SHAPE(2, 3), MT_F32, device);
-        mt_tensor *out = i < 2 ? mt_layernorm(x, one, zero, 1e-5f) : mt_residual_norm(&sum, x, part, one, zero, 1e-5f);
+        mt_tensor *out = mt_layernorm(x, one, zero, 1e-5f);
         const float *y = mt_f32(mt_to_device(out, MT_CPU));
         for (int k = 0; k < 6; k++)
-            cr_assert(k < 3 ? isnan(y[k]) : isfinite(y[k]), "call %d, number %d: %g", i, k, (double)y[k]);
+            cr_assert(k < 3 ? isnan(y[k]) : isfinite(y[k]), "%s, number %d: %g", mt_device_name(device), k,
+                      (double)y[k]);
         mt_scope_end();
     }
 }

@@ -232,65 +232,6 @@ Test(tape, backward_starts_from_any_gradient)
     mt_scope_end();
 }
 
-/* sum and difference of two inputs, as one op. */
-static void both_backward(mt_node *node, mt_tensor *dsum)
-{
-    mt_tensor *ddifference = mt_grad_of_result(node, 1);
-    cr_assert_eq(mt_grad_of_result(node, 0), dsum);
-    for (int i = 0; i < 2; i++) {
-        float *d = mt_grad_data(node, i), sign = i == 0 ? 1 : -1;
-        for (int k = 0; d && k < 4; k++)
-            d[k] += mt_f32(dsum)[k] + (ddifference ? sign * mt_f32(ddifference)[k] : 0);
-    }
-}
-
-static mt_tensor *both(mt_tensor *a, mt_tensor *b, mt_tensor **difference)
-{
-    static const mt_op op = { "both", MT_OP_ELEMENTWISE, both_backward };
-    MT_CALL(c, &op, { &a, MT_DENSE }, { &b, MT_DENSE });
-    mt_tensor *sum = mt_call_result(&c, mt_shape_of(a));
-    *difference = mt_call_result(&c, mt_shape_of(a));
-    for (int k = 0; k < 4; k++) {
-        mt_f32(sum)[k] = mt_f32(a)[k] + mt_f32(b)[k];
-        mt_f32(*difference)[k] = mt_f32(a)[k] - mt_f32(b)[k];
-    }
-    mt_call_end(&c, 8, 64);
-    return sum;
-}
-
-Test(tape, an_op_may_have_two_results)
-{
-    for (int used = 1; used <= 3; used++) { /* the sum, the difference, both */
-        mt_scope_begin();
-        mt_tensor *a = leaf(5), *b = leaf(2), *difference, *sum = both(a, b, &difference), *loss = NULL;
-        if (used & 1)
-            loss = mt_sum(mt_scale(sum, 10));
-        if (used & 2) {
-            mt_tensor *other = mt_sum(mt_mul(difference, difference)); /* its gradient is 2 (a - b) = 6 */
-            loss = loss ? mt_add(loss, other) : other;
-        }
-        mt_backward(loss);
-        double from_sum = used & 1 ? 10 : 0, from_difference = used & 2 ? 6 : 0;
-        cr_assert_float_eq(grad(a), from_sum + from_difference, 1e-6, "results used: %d", used);
-        cr_assert_float_eq(grad(b), from_sum - from_difference, 1e-6, "results used: %d", used);
-        mt_scope_end();
-    }
-    mt_scope_begin(); /* and without backward nothing stays behind */
-    mt_tensor *a = leaf(5), *difference;
-    both(a, leaf(2), &difference);
-    mt_scope_end();
-    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
-}
-
-Test(tape, a_result_used_after_backward_has_passed_its_op_is_refused)
-{
-    mt_scope_begin();
-    mt_tensor *difference, *sum = both(leaf(5), leaf(2), &difference), *later = mt_sum(difference);
-    mt_backward(mt_sum(sum));
-    ABORTS("a second backward through both", mt_backward(later));
-    mt_scope_end();
-}
-
 /* ---- the cast policy ---- */
 
 static mt_dtype products_in_bf16(void *user, const char *op, mt_op_kind kind, mt_dtype input)
