@@ -130,9 +130,9 @@ void *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention 
     mg_begin(run, mg_08_function(c->tiled, c->packed, c->bf16, c->cuda, false));
     answer[0] = mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C));
     answer[1] = mg_overwritten(run, "saved", saved_shape(&a, c->tiled));
-    float *qkv = c->bf16 ? mg_11_floats(&a) : mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
+    float *qkv = c->bf16 ? mg_attention_floats(&a) : mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
     fill_qkv(mg_rng(run), qkv, &a, c->scores);
-    void *sent = c->bf16 ? (void *)mg_11_rounded(run, qkv, &a) : qkv;
+    void *sent = c->bf16 ? (void *)mg_attention_rounded(run, qkv, &a) : qkv;
     a.qkv = qkv;
     a.bf16 = c->bf16;
     mg_08_send_shape(run, &a);
@@ -159,7 +159,7 @@ void mg_08_attention(mg_run *run, const void *one_case)
         if (!forward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
     }
-    mg_11_more(run, c, false);
+    mg_attention_more(run, c, false);
 }
 
 /* ---- backward --------------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ void mg_08_attention_backward(mg_run *run, const void *one_case)
         if (!backward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
     }
-    mg_11_more(run, c, true);
+    mg_attention_more(run, c, true);
 }
 
 /* ---- with a cache ----------------------------------------------------------------------------------- */
@@ -350,10 +350,10 @@ static void describe_forward(mg_run *run, const void *one_case, const char *func
     mg_out(run, "out", MT_F32, MT_SHAPE(1, racing.T, RACE_C));
     mg_out(run, "saved", MT_F32, saved_shape(&racing, c->tiled));
     racing.bf16 = c->bf16;
-    float *qkv = c->bf16 ? mg_11_floats(&racing) : mg_in(run, "qkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
+    float *qkv = c->bf16 ? mg_attention_floats(&racing) : mg_in(run, "qkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
     mg_fill(mg_rng(run), qkv, racing.T * 3 * RACE_C, (mg_dist)NORMAL(0, 1));
     if (c->bf16)
-        mg_11_rounded(run, qkv, &racing);
+        mg_attention_rounded(run, qkv, &racing);
     racing.qkv = qkv;
     mg_08_send_shape(run, &racing);
 }

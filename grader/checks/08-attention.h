@@ -64,14 +64,15 @@ static inline const char *mg_08_function(bool tiled, bool packed, bool bf16, boo
     return names[cuda ? 4 + bf16 : tiled + packed + bf16][backward];
 }
 
-/* mg_11_rounded -- qkv becomes what bf16 has of it, and is sent so, as "qkv" [B,T,3C]; returns what is sent.
- * mg_11_floats -- memory for qkv in f32, for the oracle, until the next call of it.
- * These and the next: 11-attention.c. */
-uint16_t *mg_11_rounded(mg_run *run, float *qkv, const mg_attention *a);
-float *mg_11_floats(const mg_attention *a);
-
-/* mg_11_more -- the calls of fixed sizes that a row makes after those of drawn ones. */
-void mg_11_more(mg_run *run, const attention_case *c, bool backward);
+/* What the kernels share (attention.c):
+ * mg_attention_rounded -- qkv becomes what bf16 has of it, and is sent so, as "qkv" [B,T,3C]; returns what is sent.
+ * mg_attention_floats -- memory for qkv in f32, for the oracle, until the next call of it.
+ * mg_attention_more -- the calls of fixed sizes that a row makes after those of drawn ones.
+ * mg_attention_nan -- texts with a key that is NaN, forward. */
+uint16_t *mg_attention_rounded(mg_run *run, float *qkv, const mg_attention *a);
+float *mg_attention_floats(const mg_attention *a);
+void mg_attention_more(mg_run *run, const attention_case *c, bool backward);
+void mg_attention_nan(mg_run *run, const void *one_case);
 
 /* mg_08_heads_refused, mg_08_cached_refused -- a plain kernel, and the one with a cache, abort where they must;
  * for a row of many heads. 08-edges.c. */
@@ -80,9 +81,6 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c);
 
 /* mg_08_one_token_held -- backward of one token, into gradients that hold something. 08-edges.c */
 void mg_08_one_token_held(mg_run *run, const attention_case *c);
-
-/* mg_11_nan -- texts with a key that is NaN, forward. 11-attention.c */
-void mg_11_nan(mg_run *run, const void *one_case);
 
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);

@@ -214,7 +214,7 @@ static bool more_calls(mg_run *run, adamw_about about)
         for (int64_t step = 0; step >= -1 && good; step--) {
             mg_begin(run, "may abort: list of AdamW on the device");
             mg_i64(run, "step", step);
-            good = mg_11_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
+            good = mg_call_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
         }
     }
     if (about == MG_MISSING && good)

@@ -7,10 +7,7 @@
 #include "build/ptxas.h"
 #include "rows/traffic.h"
 
-/* mg_11_aborts -- the described call, of a function that may abort, does; with one thread, which returns from it. */
-bool mg_11_aborts(mg_run *run, const char *hint);
-
-/* ---- tiled attention: 08-attention.c, and what only a tiled kernel has: 11-attention.c --------------- */
+/* ---- tiled attention: attention.c, and what only a tiled kernel has: 11-attention.c --------------- */
 
 void mg_11_threads(mg_run *run, const void *one_case); /* an attention_case */
 void mg_11_huge(mg_run *run, const void *one_case);    /* an attention_case */

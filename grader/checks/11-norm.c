@@ -121,7 +121,7 @@ static void refuse(mg_run *run, bool cuda)
         mg_i64(run, "C", 0);
         mg_f32(run, "eps", 1);
     }
-    mg_11_aborts(run, "keep the check: the header says \"Aborts: C < 1 with N > 0\"");
+    mg_call_aborts(run, "keep the check: the header says \"Aborts: C < 1 with N > 0\"");
 }
 
 void mg_11_residual(mg_run *run, const void *one_case)

@@ -176,3 +176,12 @@ bool mg_refused(mg_run *run, const char *what, const char *header)
     mg_fail(run, "%s was accepted, but the header says \"Aborts: %s\"", what, header);
     return false;
 }
+
+bool mg_call_aborts(mg_run *run, const char *hint)
+{
+    static const double yes = 1;
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_threads(run, 1);
+    mg_hint(run, "%s", hint);
+    return mg_call(run) && mg_expect(run, "aborted", &yes, NULL);
+}

@@ -34,6 +34,9 @@ void mg_answer_drop(mg_answer *answer);
 void mg_begin_refused(mg_run *run, const char *function);
 bool mg_refused(mg_run *run, const char *what, const char *header);
 
+/* mg_call_aborts -- the described call, of a function that may abort, does; with one thread, which returns from it. */
+bool mg_call_aborts(mg_run *run, const char *hint);
+
 /* mg_call_and_judge -- call, compare every output, free the answers. */
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 
