@@ -1,6 +1,6 @@
 /* 11-attention.c -- the checks that only tiled attention has (steps 11.1, 11.2, 11.11, 11.12, 11.14): the same bits for
- * any number of threads, scores whose exponentials differ by all that f32 has, bytes moved. The others: 08-attention.c and
- * attention.c. Rows: 11-fusion.c. */
+ * any number of threads, scores whose exponentials differ by all that f32 has, bytes moved. The others: attention.c and
+ * 08-attention.c. Rows: 11-fusion.c. */
 #include "checks/11-fusion.h"
 
 #include <float.h>

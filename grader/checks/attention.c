@@ -1,4 +1,4 @@
-/* attention.c -- checks of attention that the plain kernels, the tiled and packed ones and those of the device share: qkv
+/* attention.c -- checks of attention that the plain kernels, the tiled ones, the packed ones and the device share: qkv
  * in bf16, calls of fixed sizes, NaN. How a call is described: 08-attention.c. */
 #include "checks/08-attention.h"
 #include "rows/device.h"
