@@ -16,8 +16,6 @@ check-skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
-# No `$` in these is expanded, here or in the environment of a recipe.
-unexport FROM NAME ROW WORDS
 mutant variant:
 	$(need_lab)
 	@grader/tools/entry.sh $@s $(LAB) $(call quote,FROM) $(call quote,NAME) $(call quote,ROW) $(call quote,WORDS)
