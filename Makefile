@@ -315,9 +315,9 @@ data:
 data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
-train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile $(B)/bin/memory data
+train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/follow $(B)/bin/profile $(B)/bin/memory data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/memory $(B)/bin/profile
+train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/follow $(B)/bin/memory $(B)/bin/profile
 	$(call fetched,shakespeare)
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 generate: $(B)/bin/generate

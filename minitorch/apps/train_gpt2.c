@@ -14,7 +14,6 @@
 #include "cli/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
-#include "prof/monitor.h"
 #include "train/given.h"
 #include "train/gpt2_run.h"
 
@@ -150,10 +149,13 @@ static mt_status open_text(run *r)
     return MT_OK;
 }
 
-/* What memory it took, and the head of the table. */
-static mt_status after_first_step(void *user)
+/* Its figures; of the first one what memory it took, and the head of the table. */
+static mt_status after_step(void *user, const mt_step_result *result)
 {
     run *r = user;
+    MT_TRY(mt_steps_row(r->figures, r->loop.step, result->loss, result->samples));
+    if (r->loop.step > r->loop.begun + 1)
+        return MT_OK;
     MT_TRY(r->team ? mt_gpt2_run_took(r) : MT_OK);
     if (!mt_team_first(r->team))
         return MT_OK;
@@ -210,8 +212,7 @@ static mt_status setup(run *r)
     r->loop.take = r->team ? team_step : NULL, r->loop.silent = !mt_team_first(r->team);
     r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
-    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
-    r->loop.user = r;
+    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.after_step = after_step, r->loop.user = r;
     if (r->team)
         MT_TRY(r->team->join(r->team, r->model, r->optim));
     if (o->saving.resume)
@@ -220,8 +221,12 @@ static mt_status setup(run *r)
         MT_TRY(mt_team_whole(r->team)); /* the saver makes room for copies */
     if (!mt_team_first(r->team))
         return MT_OK;
-    double flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro);
-    MT_TRY(mt_recipe_monitor(&r->loop, &o->recipe, (double)o->config.block, flops, r->peak_flops));
+    const mt_steps_config figures = { .begun = r->loop.step,
+                                      .tokens = (double)o->config.block,
+                                      .flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro),
+                                      .peak = r->peak_flops,
+                                      .waits = r->team };
+    MT_TRY(mt_recipe_figures(&r->figures, &o->recipe, &figures));
     MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1));
     MT_TRY(mt_gpt2_run_describe(r, true, MT_OK));
     return mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out);
@@ -245,7 +250,7 @@ static mt_status train(run *r)
     if (o->caching)
         mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
-        mt_cli_run("curve", o->recipe.out);
+        mt_cli_run((const char *[]){ "curve", o->recipe.out, NULL });
     if (status == MT_ERR_STOPPED)
         mt_fail(status, "%s; --resume continues there", mt_last_error());
     return mt_gpt2_run_describe(r, false, status);
@@ -255,7 +260,7 @@ static void teardown(run *r)
 {
     if (r->team)
         r->team->leave(r->team);
-    mt_monitor_close(r->loop.monitor);
+    mt_steps_close(r->figures);
     mt_ema_free(r->loop.ema);
     mt_optim_free(r->optim);
     mt_module_free(r->model);

@@ -19,7 +19,6 @@
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "prof/metrics.h"
-#include "prof/monitor.h"
 #include "train/loop.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
@@ -48,7 +47,8 @@ typedef struct run {
     mt_saver *saver;
     double start; /* mt_now() */
     mt_metrics *metrics;
-    bool headed; /* the head of the table is printed */
+    mt_steps *figures; /* of each step; NULL: not wanted */
+    bool headed;       /* the head of the table is printed */
     mt_loop loop;
     int64_t width[MT_MLP_MOST + 1], layers;
     int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
@@ -176,7 +176,7 @@ static mt_status test(run *r)
     if (r->loop.best.step)
         printf("The best weights are those of epoch %.4g (validation accuracy %.2f %%), in %s/step-%" PRId64 "\n", best,
                100 * (1 - r->loop.best.value), r->opt.recipe.out, r->loop.best.step);
-    mt_cli_run("curve", r->opt.recipe.out);
+    mt_cli_run((const char *[]){ "curve", r->opt.recipe.out, NULL });
     printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
            result.accuracy, r->loop.step / mt_loader_steps(r->train), mt_now() - r->start, r->epoch_seconds,
            mt_mnist_name(r->opt.data));
@@ -193,7 +193,7 @@ static mt_status report(run *r, mt_status status)
     if (status == MT_OK)
         return test(r);
     if (r->rows > 0)
-        mt_cli_run("curve", out);
+        mt_cli_run((const char *[]){ "curve", out, NULL });
     if (status == MT_ERR_STOPPED)
         printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->loop.step / mt_loader_steps(r->train),
                mt_mnist_name(r->opt.data));
@@ -277,11 +277,14 @@ static mt_status make_model(run *r)
     return MT_OK;
 }
 
-/* What memory it took, and the head of the table. With a report of memory the trace is of the steps that follow: there
- * is one recording at a time. */
-static mt_status after_first_step(void *user)
+/* Its figures; of the first one what memory it took, and the head of the table. With a report of memory the trace is of
+ * the steps that follow: there is one recording at a time. */
+static mt_status after_step(void *user, const mt_step_result *result)
 {
     run *r = user;
+    MT_TRY(mt_steps_row(r->figures, r->loop.step, result->loss, result->samples));
+    if (r->loop.step > r->loop.begun + 1)
+        return MT_OK;
     mt_recipe_memory(&r->opt.recipe);
     print_head(r);
     return mt_recipe_trace(&r->opt.recipe, true);
@@ -297,9 +300,9 @@ static mt_status train(run *r)
     r->loop.training.loss = mt_classifier_loss;
     r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
     r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
-    r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
+    r->loop.evaluate = validate, r->loop.save = save, r->loop.after_step = after_step, r->loop.user = r;
     MT_TRY(o->saving.resume ? resume(r) : MT_OK);
-    MT_TRY(mt_recipe_monitor(&r->loop, &o->recipe, 0, 0, 0));
+    MT_TRY(mt_recipe_figures(&r->figures, &o->recipe, &(mt_steps_config){ .begun = r->loop.step }));
     MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1));
     MT_TRY(describe(r, true, MT_OK));
     MT_TRY(mt_recipe_trace(&o->recipe, false));
@@ -312,7 +315,7 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
     mt_loader_free(r->test);
-    mt_monitor_close(r->loop.monitor);
+    mt_steps_close(r->figures);
     mt_ema_free(r->loop.ema);
     mt_optim_free(r->optim);
     mt_module_free(r->model);

@@ -261,16 +261,18 @@ const char *mt_cli_sibling(const char *program)
     return path;
 }
 
-bool mt_cli_run(const char *program, const char *argument)
+bool mt_cli_run(const char *const words[])
 {
-    const char *path = mt_cli_sibling(program);
+    char *argument[16] = { (char *)mt_cli_sibling(words[0]) };
     pid_t child;
-    int status;
+    int status = 1;
+    for (int i = 1; i < MT_COUNT(argument) - 1 && words[i]; i++)
+        argument[i] = (char *)words[i];
     fflush(stdout);
-    int failed = posix_spawnp(&child, path, NULL, NULL, (char *[]){ (char *)path, (char *)argument, NULL }, environ);
+    int failed = posix_spawnp(&child, argument[0], NULL, NULL, argument, environ);
     if (failed)
-        printf("%s: %s\n", path, strerror(failed));
+        printf("%s: %s\n", argument[0], strerror(failed));
     while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
-    return !failed;
+    return !failed && status == 0;
 }

@@ -104,9 +104,10 @@ bool mt_cli_stopped(void);
 void mt_cli_guard_output(void);
 
 /* mt_cli_sibling -- the path of another program in this one's folder; lent until the next call.
- * mt_cli_run -- run it with one argument and wait for its end; false, with a message on stdout: it did not start. */
+ * mt_cli_run -- run it with the words behind its name, of which NULL is the last, and wait for its end; false: it has
+ * failed, or, with a message on stdout, it did not start. */
 const char *mt_cli_sibling(const char *program);
-bool mt_cli_run(const char *program, const char *argument);
+bool mt_cli_run(const char *const words[]);
 
 /* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
  * "program: mt_last_error()" on stderr unless MT_OK. */

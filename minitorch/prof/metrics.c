@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,10 @@ struct mt_metrics {
     int fd;
     off_t bytes; /* of complete rows */
     char *path;
-    double kept;                                     /* of mt_metrics_kept */
-    mt_status (*watch)(void *user, const char *row); /* NULL: nobody does */
-    void (*end)(void *user);
-    void *user;
 };
+
+/* The system takes the lock away when the process ends, however it does. */
+static const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 /* The file cut off after `end` bytes. */
 static mt_status open_at(mt_metrics **out, const char *path, int flags, off_t end)
@@ -29,9 +27,10 @@ static mt_status open_at(mt_metrics **out, const char *path, int flags, off_t en
         close(fd);
         return status;
     }
+    (void)fcntl(fd, F_OFD_SETLK, &lock);
     mt_metrics *metrics = malloc(sizeof *metrics);
     MT_CHECK(metrics, "out of memory");
-    *metrics = (mt_metrics){ .fd = fd, .bytes = end, .path = strdup(path), .kept = NAN };
+    *metrics = (mt_metrics){ .fd = fd, .bytes = end, .path = strdup(path) };
     *out = metrics;
     return MT_OK;
 }
@@ -62,32 +61,22 @@ mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *head
     fclose(file);
     if (!good)
         return mt_fail(MT_ERR_FORMAT, "%s: expected the column names %s and %" PRId64 " rows", path, header, rows);
-    MT_TRY(open_at(out, path, 0, end));
-    if (rows > 0)
-        (*out)->kept = strtod(line, NULL);
-    return MT_OK;
+    return open_at(out, path, 0, end);
 }
 
-double mt_metrics_kept(const mt_metrics *metrics)
+bool mt_metrics_written(int fd)
 {
-    return metrics->kept;
+    struct flock other = lock;
+    return fcntl(fd, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
 }
 
 void mt_metrics_close(mt_metrics *metrics)
 {
     if (!metrics)
         return;
-    if (metrics->end)
-        metrics->end(metrics->user);
     close(metrics->fd);
     free(metrics->path);
     free(metrics);
-}
-
-void mt_metrics_watch(mt_metrics *metrics, mt_status (*row)(void *user, const char *row), void (*close)(void *user),
-                      void *user)
-{
-    metrics->watch = row, metrics->end = close, metrics->user = user;
 }
 
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...)
@@ -103,7 +92,7 @@ mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...)
     ssize_t written = write(metrics->fd, line, (size_t)length);
     if (written == length) {
         metrics->bytes += length;
-        return metrics->watch ? metrics->watch(metrics->user, line) : MT_OK;
+        return MT_OK;
     }
     int why = written < 0 ? errno : ENOSPC; /* a file takes only part of a write when there is no room */
     if (ftruncate(metrics->fd, metrics->bytes) == 0)

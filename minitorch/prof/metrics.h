@@ -15,17 +15,13 @@ mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header
  * other names. */
 mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *header, int64_t rows);
 
-/* mt_metrics_kept -- the number that the last of the rows that were kept begins with; NaN: there is none. */
-double mt_metrics_kept(const mt_metrics *metrics);
+/* mt_metrics_written -- whether a process still has this file open by one of the functions above. */
+bool mt_metrics_written(int fd);
 
 void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
 
 /* mt_metrics_row -- one line, given without its newline, written immediately. When the disk is full, the file ends with
  * the previous row. */
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2, 3);
-
-/* mt_metrics_watch -- `row` is called with each row from now on, once it is written, and `close` at the end. */
-void mt_metrics_watch(mt_metrics *metrics, mt_status (*row)(void *user, const char *row), void (*close)(void *user),
-                      void *user);
 
 MT_C_END

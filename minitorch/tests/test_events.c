@@ -1,8 +1,7 @@
 /* test_events.c -- events for TensorBoard, read back by a reader of its own: the published layout, sums one bit at a
  * time. */
-#include "prof/metrics.h"
 #include "temp_dir.h"
-#include "train/events.h"
+#include "follow/events.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -90,67 +89,47 @@ static void read_events(char *text)
     closedir(folder);
 }
 
-Test(events, scalars)
+Test(events, rows_become_scalars)
 {
     static char text[1 << 16];
-    const char *header = "step,a name of fifty-one characters to be on a safe side";
-    mt_metrics *metrics;
-    good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
-    cr_assert_eq(mt_events_follow(metrics, "/none", header, 0), MT_ERR_IO);
+    const char *names = "step,a name of fifty-one characters to be on a safe side";
+    mt_events *events = NULL;
+    cr_assert_eq(mt_events_open(&events, "/none"), MT_ERR_IO);
     SAYS("/none/events.out.tfevents.");
-    good(mt_events_follow(metrics, temp_dir, header, 0));
-    good(mt_metrics_row(metrics, "%d,%g", 1, 0.5));
-    good(mt_metrics_row(metrics, "%d,%g", 127, -3.0));
-    good(mt_metrics_row(metrics, "%d,%g", 128, 1e-5));
-    good(mt_metrics_row(metrics, "%ld,%g", 5000000000, 7.0));
+    good(mt_events_open(&events, temp_dir));
+    good(mt_events_row(events, names, "1,0.5"));
+    good(mt_events_row(events, names, "127,-3\n"));
+    good(mt_events_row(events, names, "128,1e-5"));
+    good(mt_events_row(events, names, "5000000000,7"));
     read_events(text);
     cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n"
                            "2:1 5{1{1:a name of fifty-one characters to be on a safe side 2:0.5 } } \n"
                            "2:127 5{1{1:a name of fifty-one characters to be on a safe side 2:-3 } } \n"
                            "2:128 5{1{1:a name of fifty-one characters to be on a safe side 2:1e-05 } } \n"
                            "2:5000000000 5{1{1:a name of fifty-one characters to be on a safe side 2:7 } } \n");
-    mt_metrics_close(metrics);
+    mt_events_close(events);
 }
 
-Test(events, rows_of_metrics)
+/* Rows that do not begin with a step are counted. */
+Test(events, rows_of_several_columns)
 {
     static char text[1 << 16];
     for (int by_step = 0; by_step < 2; by_step++) {
-        const char *header = by_step ? "step,loss,val_loss" : "epoch,loss,val_loss";
-        mt_metrics *metrics;
-        good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
-        good(mt_events_follow(metrics, temp_dir, header, 3));
-        good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 20, 0.25, 4.0));
-        good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 40, 0.125, INFINITY));
+        const char *names = by_step ? "step,loss,val_loss\n" : "epoch,loss,val_loss\n";
+        mt_events *events;
+        good(mt_events_open(&events, temp_dir));
+        good(mt_events_row(events, names, "20,0.25,4\n"));
+        good(mt_events_row(events, names, "40,0.12,inf\n"));
         read_events(text);
-        cr_assert_str_eq(
-            text,
-            by_step ? "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n2:20 5{1{1:loss 2:0.25 } } \n2:20 5{1{1:val_loss 2:4 } } \n"
-                      "2:40 5{1{1:loss 2:0.12 } } \n2:40 5{1{1:val_loss 2:inf } } \n"
-                    : "2:0 3:brain.Event:2 \n2:4 7{1:1 } \n2:4 5{1{1:loss 2:0.25 } } \n2:4 5{1{1:val_loss 2:4 } } \n"
-                      "2:5 5{1{1:loss 2:0.12 } } \n2:5 5{1{1:val_loss 2:inf } } \n");
-        mt_metrics_close(metrics);
+        cr_assert_str_eq(text, by_step ? "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n2:20 5{1{1:loss 2:0.25 } } \n"
+                                         "2:20 5{1{1:val_loss 2:4 } } \n2:40 5{1{1:loss 2:0.12 } } \n"
+                                         "2:40 5{1{1:val_loss 2:inf } } \n"
+                                       : "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n2:1 5{1{1:loss 2:0.25 } } \n"
+                                         "2:1 5{1{1:val_loss 2:4 } } \n2:2 5{1{1:loss 2:0.12 } } \n"
+                                         "2:2 5{1{1:val_loss 2:inf } } \n");
+        mt_events_close(events);
         char command[128];
         snprintf(command, sizeof command, "rm %s/*", temp_dir);
         cr_assert_eq(system(command), 0);
     }
-}
-
-/* What a run wrote after the checkpoint that it goes on from begins again after the last row that is kept. */
-Test(events, a_run_that_goes_on_replaces_the_rest_of_the_curve)
-{
-    static char text[1 << 16];
-    const char *header = "step,loss";
-    mt_metrics *metrics;
-    good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
-    for (int step = 10; step <= 40; step += 10)
-        good(mt_metrics_row(metrics, "%d,1", step));
-    mt_metrics_close(metrics);
-    good(mt_metrics_resume(&metrics, in_dir("metrics.csv"), header, 2));
-    cr_assert_eq(mt_metrics_kept(metrics), 20);
-    good(mt_events_follow(metrics, temp_dir, header, 2));
-    good(mt_metrics_row(metrics, "35,0.5"));
-    read_events(text);
-    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n2:21 7{1:1 } \n2:35 5{1{1:loss 2:0.5 } } \n");
-    mt_metrics_close(metrics);
 }

@@ -63,10 +63,31 @@ refused() {
     [ $rc -ne 0 ] && [ $rc -lt 128 ] && grep -qF -- "$2" <<<"$said" && ! grep -q '^ *step ' <<<"$said" && ok || bad "port $1: $rc, $said"
 }
 refused "$port" 'Address already in use; choose another port'
+[ -z "$(find "$dir/none" -name 'step-*')" ] && ok || bad "trained beside a port that is taken"
 for wrong in 80 0 65536 -1 x ''; do refused "$wrong" 'metrics-port'; done
 kill "$run" && wait "$run" 2>/dev/null
 run=''
 [ -z "$(get /metrics)" ] && ok || bad "somebody answers after the end"
+
+# What follows a run does not end it, and ends with it.
+lost() { for ((tries = 0; tries < 50; tries++)); do [ -z "$(get /metrics)" ] && return || sleep 0.1; done; false; }
+train alone --steps 100000 --metrics-port "$port" --tensorboard >"$dir/log" 2>&1 &
+run=$!
+for ((tries = 0; tries < 100; tries++)); do grep -q ^minitorch_loss <<<"$(get /metrics)" && break || sleep 0.1; done
+for process in /proc/[0-9]*; do
+    grep -qzF -- "$dir/alone" "$process/cmdline" 2>/dev/null && [[ $(<"$process/comm") = follow ]] && kill "${process#/proc/}"
+done
+rows=$(wc -l <"$dir/alone/steps.csv")
+lost && sleep 0.5 && [ "$(wc -l <"$dir/alone/steps.csv")" -gt "$rows" ] && kill -0 "$run" && ok || bad "the run ended: $(tail -3 "$dir/log")"
+"$bin/follow" --metrics-port "$port" "$dir/alone" &
+follower=$!
+for ((tries = 0; tries < 50; tries++)); do [ -n "$(get /metrics)" ] && break || sleep 0.1; done
+grep -q ^minitorch_mfu <<<"$(get /metrics)" && ok || bad "by hand"
+kill -9 "$run" && wait "$run" 2>/dev/null
+run=''
+timeout 10 tail --pid=$follower -f /dev/null && lost && ok || bad "what followed the run goes on"
+said=$( (ulimit -f 0 && "$bin/follow" --tensorboard "$dir/alone") 2>&1) && bad "no room" || ok
+[ "$said" = 'follow: events for TensorBoard: File too large' ] && ok || bad "no room: $said"
 
 # The same bits, and the port is free again at once.
 (train with --steps 20 --metrics-port "$port") >"$dir/log" 2>&1 && ok || bad "again: $(tail -3 "$dir/log")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Training with --ema: resumed, it ends with the same bits; `evaluate` takes the average, as the run's evaluations do.
 . "$(dirname "$0")/../../.ci/check.bash"
-make -s -C "$root" build/release/bin/train_gpt2 build/release/bin/evaluate >/dev/null || exit 1
+make -s -C "$root" build/release/bin/{train_gpt2,evaluate,follow} >/dev/null || exit 1
 run() { "$bin/train_gpt2" "${flags[@]}" "$@" >"$dir/log" 2>&1 && ok || bad "$*"; }
 
 for i in $(seq 200); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
@@ -16,7 +16,7 @@ last=$(tail -1 "$dir/whole/metrics.csv" | cut -d, -f3)
 "$bin/evaluate" --data "$dir/text" --windows 16 --batch 4 --step 60 "$dir/whole" >"$dir/log" 2>&1
 loss=$(grep -o 'loss=[0-9.]*' "$dir/log" | tail -1)
 run -o "$dir/watched" --tensorboard && cmp -s "$dir"/{whole,watched}/step-60/manifest.json && ok || bad "watched"
-grep -qa val_loss "$dir"/watched/events.out.tfevents.* && ok || bad "no events"
+"$bin/follow" --tensorboard "$dir/whole" && grep -qa val_loss "$dir"/whole/events.out.tfevents.* && ok || bad "no events"
 awk -v a="$last" -v b="${loss#loss=}" 'BEGIN { exit !(b > 0 && (a - b) ^ 2 < 1e-9) }' && ok || bad "evaluate: $loss, the run: $last"
 "$bin/train_gpt2" "${flags[@]}" --ema 1 -o "$dir/one" >"$dir/log" 2>&1 && bad "a decay of 1" || ok
 "$bin/train_gpt2" "${flags[@]}" --ema 0.99 -o "$dir/parts" --resume >"$dir/log" 2>&1 && bad "another decay" || ok

@@ -32,6 +32,7 @@ typedef struct mt_gpt2_run {
     mt_module *model;
     mt_optim *optim;
     mt_metrics *metrics;
+    mt_steps *figures; /* of each step; NULL: not wanted */
     mt_saver *saver;
     double start; /* mt_now() */
     mt_loop loop;

@@ -7,7 +7,6 @@
 
 #include "autograd/finite.h"
 #include "cli/cli.h"
-#include "prof/monitor.h"
 
 static bool next_batch(void *loader, mt_batch *batch)
 {
@@ -133,7 +132,7 @@ static mt_status evaluate_saved(mt_loop *l, bool saved)
 /* What follows a step: a checkpoint and an evaluation where they are due, in this order, so that nothing that happens
  * in an evaluation loses the steps before it. A run that is resumed from such a checkpoint begins with the evaluation.
  */
-static mt_status after_step(mt_loop *l)
+static mt_status save_and_evaluate(mt_loop *l)
 {
     bool due = l->stop || (l->save_every ? l->step % l->save_every == 0 : evaluates(l));
     due = due || l->step == l->steps;
@@ -188,7 +187,6 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
         l->samples += result.samples;
         l->since.steps++;
         l->since.samples += result.samples;
-        mt_monitor_step(l->monitor, l->step, result.loss, result.samples);
         if (isfinite(result.loss)) { /* else it overflowed in forward */
             l->since.finite += result.samples;
             l->since.loss += result.loss * (double)result.samples;
@@ -200,9 +198,9 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
                            l->step, GIVE_UP, result.loss, scaler_of(l)->exponent, l->training.schedule.lr);
         if (!isfinite(result.loss) && !scaler_of(l))
             return not_finite(l, result.loss);
-        status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
+        status = l->after_step ? l->after_step(l->user, &result) : MT_OK;
         show(l);
-        status = status == MT_OK ? after_step(l) : status;
+        status = status == MT_OK ? save_and_evaluate(l) : status;
         if (status != MT_OK)
             return status;
     }

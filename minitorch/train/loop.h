@@ -44,15 +44,14 @@ typedef struct mt_loop {
     mt_status (*take)(void *user, bool *stepped,
                       mt_step_result *result); /* a step of several ranks, which sets stop; NULL: mt_train_step */
     mt_status (*evaluate)(void *user, const mt_stretch *since);
-    mt_status (*save)(void *user);       /* a checkpoint of this step; NULL: none */
-    mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
+    mt_status (*save)(void *user);                                     /* a checkpoint of this step; NULL: none */
+    mt_status (*after_step)(void *user, const mt_step_result *result); /* before an evaluation; NULL: nothing */
     void *user;
-    struct mt_monitor *monitor; /* prof/monitor.h; NULL: none */
-    mt_progress progress;       /* from mt_progress_begin */
-    bool stop;                  /* Ctrl-C */
-    bool silent;                /* another rank prints */
-    mt_stretch since;           /* sums until the evaluation; 0 at first */
-    double since_begin;         /* mt_now() */
+    mt_progress progress; /* from mt_progress_begin */
+    bool stop;            /* Ctrl-C */
+    bool silent;          /* another rank prints */
+    mt_stretch since;     /* sums until the evaluation; 0 at first */
+    double since_begin;   /* mt_now() */
 } mt_loop;
 
 /* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is. */

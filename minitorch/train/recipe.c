@@ -1,6 +1,5 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
-#include "train/events.h"
 #include "optim/rules.h"
 #include "ops/kernels_16bit.h"
 
@@ -10,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "prof/monitor.h"
 #include "prof/recorder.h"
 
 /* ---- command line -------------------------------------------------------------------------------- */
@@ -100,7 +98,7 @@ mt_status mt_recipe_begin(const mt_recipe *r)
 void mt_recipe_memory(const mt_recipe *r)
 {
     if (r->memory_report && mt_record_end(0) == MT_OK)
-        mt_cli_run("memory", r->out);
+        mt_cli_run((const char *[]){ "memory", r->out, NULL });
     else if (r->memory_report)
         printf("No memory report: %s\n", mt_last_error());
 }
@@ -123,16 +121,30 @@ void mt_recipe_traced(const mt_recipe *r, int64_t model_flops, int ranks)
         printf("No profile: %s\n", mt_last_error());
 }
 
-mt_status mt_recipe_monitor(mt_loop *loop, const mt_recipe *r, double tokens, double flops, double peak)
+mt_status mt_recipe_figures(mt_steps **out, const mt_recipe *r, const mt_steps_config *config)
 {
-    const mt_monitor_config config = { r->metrics_port,
-                                       r->device,
-                                       loop->step,
-                                       tokens,
-                                       flops,
-                                       peak,
-                                       .waits = loop->take && !r->trace && !r->memory_report }; /* one listens */
-    return r->metrics_port ? mt_monitor_open(&loop->monitor, &config) : MT_OK;
+    char path[4096];
+    mt_steps_config own = *config;
+    own.device = r->device;
+    own.waits &= !r->trace && !r->memory_report; /* one listens */
+    if (r->metrics_port)
+        return mt_steps_open(out, r->out, &own);
+    remove(path_of(path, r, "steps.csv")); /* of an earlier run */
+    return MT_OK;
+}
+
+/* What follows the run, which opens its files and its port before it returns. */
+static mt_status follow(const mt_recipe *r)
+{
+    char port[32];
+    const char *words[] = { "follow", "--background", r->out, NULL, NULL, NULL };
+    const char **end = words + 3;
+    if (r->tensorboard)
+        *end++ = "--tensorboard";
+    snprintf(port, sizeof port, "--metrics-port=%" PRId64, r->metrics_port);
+    if (r->metrics_port)
+        *end = port;
+    return mt_cli_run(words) ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "the program follow cannot show this run");
 }
 
 mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *header, int64_t rows)
@@ -140,7 +152,7 @@ mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *he
     char path[4096];
     path_of(path, r, "metrics.csv");
     MT_TRY(rows < 0 ? mt_metrics_open(out, path, header) : mt_metrics_resume(out, path, header, rows));
-    return r->tensorboard ? mt_events_follow(*out, r->out, header, mt_max(rows, 0)) : MT_OK;
+    return r->tensorboard || r->metrics_port ? follow(r) : MT_OK;
 }
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)

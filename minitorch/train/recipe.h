@@ -15,6 +15,7 @@
 #include "prof/metrics.h"
 #include "cli/progress.h"
 #include "train/loop.h"
+#include "train/steps.h"
 
 MT_C_BEGIN
 
@@ -36,8 +37,8 @@ typedef struct mt_recipe {
     int64_t threads;      /* 0: one per core */
     int64_t seed;         /* of the first weights and of the order of samples */
     const char *out;      /* folder for what is written */
-    bool tensorboard;     /* metrics also as events (train/events.h) */
-    int64_t metrics_port; /* of 127.0.0.1, for Prometheus (prof/monitor.h); 0: none */
+    bool tensorboard;     /* metrics also as events, by apps/follow.c */
+    int64_t metrics_port; /* of 127.0.0.1, for Prometheus, by apps/follow.c; 0: none */
     bool quiet;           /* no progress line */
     bool memory_report;   /* of the first step */
     bool trace;           /* record spans for the program profile */
@@ -67,7 +68,8 @@ void mt_recipe_memory(const mt_recipe *recipe);
 mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
 void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
 
-/* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one.
+/* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one. Starts what
+ * follows the run (apps/follow.c), where an option asks for it. MT_ERR_ARGUMENT: that has failed, and said why.
  * mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
 mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const char *header, int64_t rows);
@@ -77,9 +79,9 @@ mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 /* mt_recipe_loop -- the steps of a run by these; the caller sets its loss, when to evaluate, and what to call. */
 mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
 
-/* mt_recipe_monitor -- what --metrics-port asks for: rank 0 calls it before the first step, with what a sample has, see
- * prof/monitor.h, which says how it fails. The caller closes loop->monitor. */
-mt_status mt_recipe_monitor(mt_loop *loop, const mt_recipe *recipe, double tokens, double flops, double peak);
+/* mt_recipe_figures -- steps.csv where --metrics-port asks for it; rank 0 calls it before the first step, and before
+ * mt_recipe_metrics. config: without the device. */
+mt_status mt_recipe_figures(mt_steps **out, const mt_recipe *recipe, const mt_steps_config *config);
 
 /* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);

@@ -1,9 +1,8 @@
 /* events.c -- see events.h. */
-#include "train/events.h"
+#include "follow/events.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,12 @@
 
 enum { NAME = 64 /* characters at most, so that a length is one byte */, EVENT = 128 };
 
-typedef struct events {
+struct mt_events {
     FILE *out;
-    char *header; /* of the metrics that are followed */
     int64_t rows;
-} events;
+};
+
+typedef mt_events events;
 
 /* ---- records ------------------------------------------------------------------------------------- */
 
@@ -83,14 +83,6 @@ static FILE *open_file(const char *dir)
     return file;
 }
 
-static void close_events(void *user)
-{
-    events *e = user;
-    fclose(e->out);
-    free(e->header);
-    free(e);
-}
-
 static mt_status put_scalar(events *e, const char *name, int64_t step, double value)
 {
     uint8_t event[2 * EVENT], one[EVENT], all[EVENT];
@@ -102,58 +94,40 @@ static mt_status put_scalar(events *e, const char *name, int64_t step, double va
     return put(e, event, end - event);
 }
 
-/* From here on the events of older files with this step or a later one count for nothing: field 7, a SessionLog, whose
- * field 1 is 1, START. */
-static mt_status put_start(events *e, int64_t step)
+mt_status mt_events_open(mt_events **out, const char *dir)
 {
-    static const uint8_t start[] = { 1 << 3, 1 };
+    static const uint8_t start[] = { 1 << 3, 1 }; /* a SessionLog, whose field 1 is START */
     uint8_t event[EVENT];
-    return put(e, event, field(begin(event, step), 7, 2, start, sizeof start) - event);
+    FILE *file = open_file(dir);
+    if (!file)
+        return MT_ERR_IO;
+    events *e = *out = mt_calloc(1, sizeof *e);
+    e->out = file;
+    MT_TRY(put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event));
+    return put(e, event, field(begin(event, 0), 7, 2, start, sizeof start) - event);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
-
-static bool by_step(const char *header)
+mt_status mt_events_row(mt_events *e, const char *names, const char *row)
 {
-    return strncmp(header, "step,", 5) == 0;
-}
-
-static mt_status take_row(void *user, const char *row)
-{
-    events *e = user;
     mt_status status = MT_OK;
     char *next;
-    const char *name = e->header;
     double value = strtod(row, &next);
     int64_t step = ++e->rows;
-    if (by_step(name))
+    if (strncmp(names, "step,", 5) == 0)
         step = (int64_t)value;
-    while (status == MT_OK && *next == ',' && (name = strchr(name, ','))) {
+    while (status == MT_OK && *next == ',' && (names = strchr(names, ','))) {
         char word[NAME + 1];
-        name++;
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ","), name);
+        names++;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(names, ",\n"), names);
         value = strtod(next + 1, &next);
         status = put_scalar(e, word, step, value);
     }
     return status;
 }
 
-mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows)
+void mt_events_close(mt_events *e)
 {
-    uint8_t event[EVENT];
-    FILE *file = open_file(dir);
-    if (!file)
-        return MT_ERR_IO;
-    events *e = mt_calloc(1, sizeof *e);
-    *e = (events){ file, strdup(header), rows };
-    MT_CHECK(e->header, "out of memory");
-    mt_status status = put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event);
-    double kept = by_step(header) ? mt_metrics_kept(metrics) : (double)rows;
-    if (status == MT_OK)
-        status = put_start(e, rows == 0 || isnan(kept) ? 0 : (int64_t)kept + 1);
-    if (status == MT_OK)
-        mt_metrics_watch(metrics, take_row, close_events, e);
-    else
-        close_events(e);
-    return status;
+    if (e)
+        fclose(e->out);
+    free(e);
 }

@@ -1,0 +1,26 @@
+/* events.h -- the rows of metrics.csv as scalars for TensorBoard: DIR/events.out.tfevents.SECONDS.HOST.
+ *
+ *   u64 bytes | u32 sum of these 8 bytes | an Event | u32 sum of the Event              each record, little-endian
+ *
+ * A sum is a CRC-32C (ckpt/crc32c.h) rotated right by 15 bits, plus 0xa282ead8. An Event is a protocol buffer with
+ * fields 1: seconds since 1970 (double), 2: step (varint), 3: "brain.Event:2" in the first record, 5: a summary, whose
+ * field 1 is a value: 1: its name, 2: a float; 7: a session log, START in the second record: the file takes the place
+ * of what older files of the folder have, so that the curves of a resumed run do not overlap.
+ * Format: tensorflow/core/lib/io/record_writer.h, event.proto and summary.proto of github.com/tensorflow/tensorflow. */
+#pragma once
+
+#include "core/base.h"
+
+MT_C_BEGIN
+
+typedef struct mt_events mt_events; /* opaque */
+
+/* mt_events_open -- a new file in a folder that exists.
+ * mt_events_row -- a row of a table becomes a scalar for each column but the first, written at once. The step is the
+ * first column if that is named so, otherwise the number of the row. names, row: separated by commas.
+ * MT_ERR_IO: it cannot be written; part of a record may be left. The caller closes *out in any case. */
+mt_status mt_events_open(mt_events **out, const char *dir);
+mt_status mt_events_row(mt_events *events, const char *names, const char *row);
+void mt_events_close(mt_events *events); /* NULL is allowed */
+
+MT_C_END
