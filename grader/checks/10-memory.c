@@ -31,8 +31,12 @@ static const recompute_case forward_cases[] = {
     { { 1, "the result", "`compute` gives the module's result" }, "segments, forward", RC_VALUES, false },
     { { 2, "one node", "after mt_no_grad_begin there is an mt_no_grad_end, before the node is made" },
       "segments, forward", RC_NODE, false },
-    { { 3, "only the input is kept", "nothing is recorded inside mt_no_grad, so nothing is saved: mt_save x alone" },
+    { { 2, "only the input is kept", "nothing is recorded inside mt_no_grad, so nothing is saved: mt_save x alone" },
       "segments, forward", RC_KEPT, false },
+    { { 1, "the input is kept as it is",
+        "of a product's result autocast would keep a copy in 16 bits, and what is computed from that differs from "
+        "forward: save_exactly" },
+      "segments, forward", RC_KEPT_16, false },
     { { 1, "without a gradient", "where nothing wants a gradient there is no node: mt_save and node->user need one" },
       "segments, forward", RC_QUIET, false },
     { { 1, "random numbers", "forward computes once, and draws once" }, "segments, forward", RC_DRAWN, false },

@@ -272,10 +272,12 @@ static request draw(mg_run *run, const recompute_case *c, int call)
         told[MG_RC_LAYERS] = 2, told[MG_RC_PASSES] = 2;
     if (c->about == RC_DROPOUT || c->about == RC_DRAWN || c->about == RC_DRAWN_AFTER)
         told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
-    if (c->about == RC_KEPT_16)
-        told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16;
+    if (c->about == RC_KEPT_16) {           /* in the second round the parameters have their copies */
+        told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16, told[MG_RC_PRODUCT] = 1, told[MG_RC_ROUNDS] = 2;
+        told[MG_RC_LAYERS] = 3; /* two inputs in 16 bits and a result have as many bytes as two results */
+    }
     if (is_about_types(c))
-        told[MG_RC_TYPE] = types[call][0], told[MG_RC_BACK] = types[call][1];
+        told[MG_RC_TYPE] = types[call][0], told[MG_RC_BACK] = types[call][1], told[MG_RC_PRODUCT] = call % 2;
     told[MG_RC_EVAL] = (c->about == RC_KEPT || c->about == RC_POLICY_AFTER) && call % 2;
     if (c->about == RC_NESTED)
         told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + call % 2 * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;

@@ -36,17 +36,27 @@ static void pass_through(double *x, const tower *t, int64_t pass)
     free(mask);
 }
 
+/* in [n]: what enters the tower. */
+static void enter(double *in, const tower *t)
+{
+    int64_t C = t->told[MG_RC_C];
+    for (int64_t i = 0; i < t->n; i++)
+        in[i] = t->x[i] + (t->told[MG_RC_PRODUCT] ? t->x[i - i % C + (i + 1) % C] : 0);
+}
+
 static void result(double *out, const tower *t)
 {
-    memcpy(out, t->x, (size_t)t->n * sizeof *out);
+    enter(out, t);
     pass_through(out, t, 0);
     if (t->told[MG_RC_PASSES] == 1)
         return;
-    double *again = mg_doubles(t->n);
+    double *in = mg_doubles(t->n), *again = mg_doubles(t->n);
+    enter(in, t);
     memcpy(again, out, (size_t)t->n * sizeof *again);
     pass_through(again, t, 1);
     for (int64_t i = 0; i < t->n; i++)
-        out[i] += t->x[i] + again[i];
+        out[i] += in[i] + again[i];
+    free(in);
     free(again);
 }
 

@@ -142,6 +142,18 @@ static void judge_ready(tower *t, int64_t *facts)
 
 /* ---- a round -------------------------------------------------------------------------------------------------- */
 
+/* What enters the tower. */
+static mt_tensor *enter(const tower *t, mt_tensor *x)
+{
+    int64_t C = t->told[MG_RC_C];
+    if (!t->told[MG_RC_PRODUCT])
+        return x;
+    mt_tensor *w = mt_zeros(MT_SHAPE(C, C), MT_F32, MT_CPU);
+    for (int64_t j = 0; j < C; j++)
+        mt_f32(w)[j * C + j] = mt_f32(w)[(j + 1) % C * C + j] = 1;
+    return mt_matmul(x, w);
+}
+
 static mt_tensor *forward(tower *t, mt_tensor *x)
 {
     mt_scope_begin();
@@ -247,12 +259,14 @@ static void one_round(const mg_value *v, tower *t)
     begin_types(told[MG_RC_TYPE]);
     if (told[MG_RC_WANTED] == 2)
         mt_no_grad_begin();
-    mt_tensor *out = forward(t, x);
+    mt_tensor *in = enter(t, x);
+    int64_t entered = mt_live_bytes(MT_CPU);
+    mt_tensor *out = forward(t, in);
     if (told[MG_RC_WANTED] == 2)
         mt_no_grad_end();
     end_types(told[MG_RC_TYPE]);
     facts[MG_RC_NODE] = out->node != NULL;
-    facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - before;
+    facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - entered;
     facts[MG_RC_FLOPS] = flops;
     facts[MG_RC_DRAWN] = drawn(t);
     copy_out(v[0].f32, out, v[0].count);
@@ -269,6 +283,12 @@ static void one_round(const mg_value *v, tower *t)
     facts[MG_RC_RECORDS_LAST] = mt_recording();
 }
 
+static void clear(mt_tensor *param)
+{
+    if (param->grad)
+        memset(mt_f32(param->grad), 0, 4 * (size_t)mt_numel(param));
+}
+
 /* out, dx [B,T,C], dparams [P], facts; x, dout [B,T,C], params [P], what is told */
 static void call(const mg_value *v, run_fn *run)
 {
@@ -276,7 +296,7 @@ static void call(const mg_value *v, run_fn *run)
     mt_span_listen(add_flops, NULL);
     for (int64_t round = 0; round < v[7].i64s[MG_RC_ROUNDS]; round++) {
         for (int64_t p = 0; round > 0 && p < t->params.count; p++)
-            memset(mt_f32(t->params.item[p].tensor->grad), 0, 4 * (size_t)mt_numel(t->params.item[p].tensor));
+            clear(t->params.item[p].tensor);
         one_round(v, t);
     }
     mt_span_listen(NULL, NULL);

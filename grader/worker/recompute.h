@@ -2,7 +2,8 @@
  *
  * A tower is a sequence of layers; each is a sequence of a block of GPT-2 and, where p is not 0, a dropout layer, whose
  * masks come from the stream MT_STREAM_DROPOUT with the call's seed plus the layer's number. With two passes the result
- * is x + y + z of y = tower(x), z = tower(y); with one it is y. */
+ * is x + y + z of y = tower(x), z = tower(y); with one it is y. What enters it, x here, is what the call gives or, with
+ * MG_RC_PRODUCT, a product's result: under autocast the types of what is kept of the two differ. */
 #pragma once
 
 /* What a call is told. */
@@ -18,6 +19,8 @@ enum {
     MG_RC_TYPE,     /* of products in forward, by autocast; MT_F32: without it */
     MG_RC_BACK,     /* in force in backward: likewise, or MG_RC_POLICY_ONLY */
     MG_RC_EVAL,     /* 1: in MT_EVAL */
+    MG_RC_PRODUCT,  /* 1: in place of each element enters its sum with the next one of its row, the last one's with the
+                       first, as a product with a matrix of ones and zeros */
     MG_RC_LEVELS,   /* which modules compute again: MG_RC_TOWER ..., added up */
     MG_RC_BACKWARD, /* 0: forward only */
     MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad;
@@ -31,7 +34,7 @@ enum { MG_RC_TOWER = 1, MG_RC_EACH_LAYER = 2, MG_RC_EACH_BLOCK = 4, MG_RC_LAYERS
 /* What it counts, in the last round. */
 enum {
     MG_RC_NODE,           /* the result has a node */
-    MG_RC_KEPT,           /* bytes that are there after forward, and were not before */
+    MG_RC_KEPT,           /* bytes that are there after forward, and were not there when x entered the tower */
     MG_RC_RECORDING,      /* after forward an op is recorded as usual, and keeps what it saves as it is */
     MG_RC_DRAWN,          /* blocks of random numbers drawn by forward, of all layers */
     MG_RC_DRAWN_AFTER,    /* by forward, by another user of the streams, and by backward */
