@@ -67,7 +67,7 @@ static void move(mt_tensor *param, mt_device device)
     mt_scope_begin();
     mt_tensor *moved = mt_to_device(param, device);
     if (moved != param) {
-        MT_CHECK(!param->grad_memory, "a model is moved to %s after mt_optim_flat", mt_device_name(device));
+        MT_CHECK(!param->grad_memory, "a model is moved to %s after its gradients have memory of their own", mt_device_name(device));
         mt_storage_release(param->storage);
         param->storage = mt_storage_retain(moved->storage);
         param->view = moved->view;
@@ -86,12 +86,19 @@ void mt_module_to_device(mt_module *module, mt_device device)
         mt_module_to_device(module->child[i], device);
 }
 
+/* The first parameter of a module or of those below it; NULL: there is none. */
+static const mt_tensor *first_param(const mt_module *module)
+{
+    const mt_tensor *param = module->params > 0 ? module->param[0] : NULL;
+    for (int i = 0; i < module->children && !param; i++)
+        param = first_param(module->child[i]);
+    return param;
+}
+
 mt_device mt_module_device(const mt_module *module)
 {
-    mt_state params = mt_module_params(module);
-    mt_device device = params.count > 0 ? mt_device_of(params.item[0].tensor) : MT_CPU;
-    mt_state_free(&params);
-    return device;
+    const mt_tensor *param = first_param(module);
+    return param ? mt_device_of(param) : MT_CPU;
 }
 
 static void collect(mt_state *state, const mt_module *module, const char *prefix, bool rngs)
