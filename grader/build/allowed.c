@@ -81,9 +81,8 @@ static const struct {
 } reserved_for[] = {
     { "07-cuda-matmul", "cublas.cu", "cublas* mt_cublas* mt_matmul_cublas " },
     { "07-cuda-matmul", "linear.cu", "mt_matmul_cuda " },
-    { "08-gpt2", "step.c", "mt_train_accumulate " }, /* of lab 10 */
-    { "", "", "cuemu_copy_from_symbol " },           /* cudaMemcpyFromSymbol */
-    { "", "", "mt_disk_sim_* mt_io_use " },          /* a unit writes to the disk that is in use */
+    { "", "", "cuemu_copy_from_symbol " },  /* cudaMemcpyFromSymbol */
+    { "", "", "mt_disk_sim_* mt_io_use " }, /* a unit writes to the disk that is in use */
     { "", "", "mt_ranks_run mt_comm_threads mt_comm_thread_* mt_comm_mpi mt_mpi_* " }, /* a unit has its ranks */
 };
 

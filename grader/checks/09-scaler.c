@@ -2,7 +2,7 @@
  * 09-mixed-precision.c. */
 #include "checks/09-training.h"
 #include "checks/fill.h"
-#include "optim/scaler.h"
+#include "amp/scaler.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "checks/09-training.h"
 #include "checks/fill.h"
 #include "checks/oracle.h"
-#include "optim/scaler.h"
+#include "amp/scaler.h"
 #include "testing/compare.h"
 #include "rows/traffic.h"
 

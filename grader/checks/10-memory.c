@@ -18,7 +18,7 @@ static const accumulate_case accumulate_cases[] = {
       ACCUMULATE_ANY },
     { { 2, "the bits of equal shares", "equal batches, also without `targets`: the share is 1 / micro, rounded once" },
       ACCUMULATE_BITS },
-    { { 1, "with a scale of the loss", "mt_train_batch multiplies by the optimizer's scale: leave it out" },
+    { { 1, "with a scale of the loss", "mt_train_batch multiplies by the training's factor of the loss: leave it out" },
       ACCUMULATE_SCALED },
     { { 1, "the source ends", "mt_train_batch returns false: return it, and ask for no more batches" },
       ACCUMULATE_ENDS },

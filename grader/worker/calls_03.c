@@ -368,7 +368,7 @@ static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; w
     if (v[5].i64)
         *kept = mt_retain(mt_from(MT_SHAPE(S), MT_F32, v[3].f32));
     if (v[6].i64)
-        leaf->grad_memory = mt_full(MT_SHAPE(S), 7); /* what an earlier gradient left there */
+        leaf->grad_memory = mt_retain(mt_full(MT_SHAPE(S), 7)); /* what an earlier gradient left there */
     mt_tensor *grad = mt_grad_of_input(out->node, (int)which);
     for (int64_t i = 0; i < S; i++) {
         v[1].f32[i] = grad ? mt_f32(grad)[i] : 0;

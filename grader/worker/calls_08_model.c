@@ -3,7 +3,7 @@
 #include "core/scope.h"
 #include "models/gpt2.h"
 #include "ops/ops.h"
-#include "train/step.h"
+#include "models/step.h"
 #include "worker/calls_08.h"
 
 #include <string.h>
@@ -127,10 +127,17 @@ static bool next_batch(void *source, mt_batch *batch)
     return true;
 }
 
-static int64_t rows_ahead(void *source, int64_t ahead)
+/* Of several micro-batches each counts by its rows. */
+static bool several(mt_step_result *sum, const mt_training *t)
 {
-    const batches *b = source;
-    return b->next + ahead < b->count ? b->rows[b->next + ahead] : 0;
+    const batches *b = t->source;
+    int64_t first = b->next, all = 0;
+    for (int64_t m = 0; m < t->micro; m++)
+        all += first + m < b->count ? b->rows[first + m] : 0;
+    for (int64_t m = 0; m < t->micro; m++)
+        if (b->next == b->count || !mt_train_batch(sum, t, (float)((double)b->rows[b->next] / (double)all)))
+            return false;
+    return true;
 }
 
 /* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1], rate [steps]: of the optimizer after each
@@ -149,8 +156,8 @@ void mg_call_train_step(const mg_value *v)
     mt_optim_add(optim, "bias", model->param[1]);
     batches data = { v[6].f32, v[7].f32, v[9].i64s, 0, v[9].count, D };
     mt_training t = { .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data };
-    t.targets = rows_ahead;
     t.micro = v[17].i64;
+    t.gradients = t.micro > 1 ? several : NULL;
     t.schedule = (mt_schedule){ v[18].i64 ? MT_SCHEDULE_TRIANGULAR : MT_SCHEDULE_CONSTANT, .lr = v[10].scalar,
                                 .period = v[18].i64, .warmup = v[14].i64 };
     t.clip = v[11].scalar;

@@ -1,7 +1,7 @@
 /* calls_09_training.c -- how the worker calls the scaler and the master update of lab 09. Doubles are sent as the bits
  * of an i64. */
-#include "optim/master.h"
-#include "optim/scaler.h"
+#include "amp/master.h"
+#include "amp/scaler.h"
 #include "worker/aborts.h"
 #include "worker/calls_09.h"
 #include "worker/gradients.h"

@@ -2,9 +2,10 @@
  * by the mean of the squares. */
 #include "nn/module.h"
 #include "ops/ops.h"
-#include "train/accumulate.h"
+#include "memory/accumulate.h"
 #include "worker/calls_10.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct batches {
@@ -57,6 +58,12 @@ static void copy(mt_module *model, float *grad, const float *value)
     }
 }
 
+/* Around a batch: its loss is multiplied by a power of two. */
+static double scale(void *exponent)
+{
+    return ldexp(1, (int)*(const int64_t *)exponent);
+}
+
 typedef bool gradients(mt_step_result *sum, const mt_training *t);
 
 /* gradients [D+1], loss [1], facts [4]: returned, samples, batches left, peak bytes; x [samples,D], y [samples], sizes
@@ -69,11 +76,10 @@ static void call(const mg_value *v, gradients *made)
     mt_module *model = mt_linear_layer(D, 1, &rng);
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
     mt_step_result sum = { 0 };
+    int64_t exponent = v[10].i64;
     copy(model, NULL, v[6].f32);
     mt_optim_add(optim, "weight", model->param[0]);
     mt_optim_add(optim, "bias", model->param[1]);
-    if (v[10].i64)
-        mt_optim_set_scaler(optim, (mt_scaler){ .exponent = v[10].i64, .interval = 2000 });
     batches data = { v[3].f32, v[4].f32, v[5].i64s, 0, v[5].count, D, v[9].i64 };
     mt_training t = { .model = model,
                       .optim = optim,
@@ -81,7 +87,8 @@ static void call(const mg_value *v, gradients *made)
                       .next = next_batch,
                       .targets = v[9].i64 ? targets : NULL,
                       .source = &data,
-                      .micro = v[7].i64 };
+                      .micro = v[7].i64,
+                      .around = { .begin = scale, .user = &exponent } };
     while (data.next < v[7].i64) /* these belong to an earlier step */
         mt_train_batch(&sum, &t, 1);
     mt_optim_zero_grad(optim);

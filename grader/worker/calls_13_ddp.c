@@ -6,6 +6,7 @@
 
 #include "autograd/tape.h"
 #include "dist/ddp.h"
+#include "memory/flat.h"
 #include "optim/optim.h"
 #include "worker/calls_13_training.h"
 
@@ -49,10 +50,11 @@ static model new_model(mg_hub_rank *rank, const mg_value *v)
         m.place[i] = at;
         at += mt_ceil_div(v[SIZES].i64s[i], 16) * 16;
     }
-    mt_tensor *flat = mt_optim_flat(m.optim);
+    mt_tensor *flat = mt_flat_gradients(&m.list);
     rank->array = mt_data(flat);
     rank->bytes = mt_numel(flat) * (int64_t)sizeof(float);
     memset(mt_data(flat), 0, (size_t)rank->bytes);
+    mt_release(flat); /* the parameters hold its memory */
     return m;
 }
 

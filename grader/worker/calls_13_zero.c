@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "memory/flat.h"
 #include "dist/zero.h"
 #include "worker/calls_13_training.h"
 
@@ -59,7 +60,7 @@ static model new_model(const mt_comm *comm, const mg_value *v)
         at += mt_ceil_div(v[SIZES].i64s[i], 16) * 16;
     }
     if (v[NUMBERS].i64s[MG_ZERO_STAGE] == 1)
-        mt_optim_flat(m.optim);
+        mt_release(mt_flat_gradients(&m.list));
     return m;
 }
 

@@ -7,6 +7,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "dist/ddp.h"
+#include "memory/flat.h"
 #include "parallel/mesh.h"
 #include "dist/threads.h"
 #include "dist/zero.h"
@@ -116,7 +117,7 @@ static mt_status replica_step(const mt_plan_strategy *s, model *m, mt_comm *data
     mt_zero *zero;
     mt_status status = MT_OK;
     if (s->zero == 1)
-        mt_optim_flat(m->optim);
+        mt_release(mt_flat_gradients(&m->params));
     status = mt_zero_new(&zero, data, m->optim, &m->params, &(mt_zero_config){ (int)s->zero, 1 << 12 });
     int64_t before = mt_comm_traffic(data).bytes;
     mt_zero_begin(zero, s->micro, s->micro * mt_numel(ids));
@@ -149,7 +150,7 @@ static mt_status divided_step(one_rank *r, model *m, const mt_mesh *mesh, const 
                                     .forward = forward,
                                     .user = r,
                                     .tied = mt_gpt2_parts_tied(r->parts) };
-    mt_optim_flat(m->optim);
+    mt_release(mt_flat_gradients(&m->params));
     mt_status status = mt_ddp_new(&ddp, data, &m->params, &(mt_ddp_config){ .bucket_bytes = INT64_C(1) << 40 });
     if (status == MT_OK)
         status = mt_pipe_new(&pipe, mesh->comm[MT_AXIS_PIPE], &config);

@@ -1,5 +1,5 @@
 /* scaler.c -- how the scale of the loss follows what overflows, and gradients without it. */
-#include "optim/scaler.h"
+#include "amp/scaler.h"
 
 mt_scaler mt_scaler_new(void)
 {

@@ -8,6 +8,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "memory/flat.h"
 #include "dist/zero3.h"
 #include "kernels/kernels.h"
 #include "optim/rules.h"
@@ -29,7 +30,7 @@ typedef struct shard {
 
 struct mt_zero {
     mt_comm *comm;
-    mt_optim *optim; /* borrowed */
+    mt_optim *optim; /* borrowed; its parameters are this rank's parts */
     mt_ddp *ddp;
     int stage;
     mt_device device;  /* of the parameters, and of all memory here */
@@ -37,7 +38,7 @@ struct mt_zero {
     int64_t *place;    /* [params] of the flat gradients */
     int64_t params, buckets;
     shard *shard;      /* [buckets] */
-    mt_tensor *kept;   /* stages 2 and 3: the memory of shard[..].grads */
+    mt_tensor *grads;  /* the parts of this rank, one after the other; stage 1: the block of all gradients */
     mt_zero3 *sharded; /* stage 3: the parameters */
 };
 
@@ -113,7 +114,8 @@ void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
              "micro-batch, with samples = 0");
     if (z->sharded)
         mt_zero3_close(z->sharded);
-    mt_optim_zero_grad(z->optim);
+    for (int64_t i = 0; i < z->params; i++)
+        mt_zero_grad(z->param[i]);
     mt_ddp_begin(z->ddp, micro, samples);
 }
 
@@ -122,10 +124,9 @@ void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
 /* The norm of the gradients of all ranks, and clipping of this rank's. */
 static mt_status clip(mt_zero *z, double max_norm, double *norm)
 {
-    mt_grad_array *mine = calloc((size_t)z->buckets + 1, sizeof *mine);
-    double *squares = calloc((size_t)z->comm->size, sizeof *squares), sum = 0;
+    mt_grad_array *mine = mt_calloc(z->buckets + 1, sizeof *mine);
+    double *squares = mt_calloc(z->comm->size, sizeof *squares), sum = 0;
     mt_status status = MT_OK;
-    MT_CHECK(mine && squares, "out of memory");
     for (int64_t b = 0; b < z->buckets; b++)
         mine[b] = (mt_grad_array){ z->shard[b].grads, z->shard[b].end - z->shard[b].begin };
     double own = mt_clip_grad_norm_on(z->device, mine, z->buckets, INFINITY);
@@ -173,9 +174,8 @@ static mt_status gather(mt_zero *z)
 mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
 {
     double all = 0;
-    mt_status status = mt_ddp_finish(z->ddp), last = MT_OK;
-    if (z->buckets > 0)
-        last = collect(z, &z->shard[z->buckets - 1]);
+    mt_status status = mt_ddp_finish(z->ddp);
+    mt_status last = z->buckets > 0 ? collect(z, &z->shard[z->buckets - 1]) : MT_OK;
     status = status == MT_OK ? last : status;
     if (status == MT_OK && z->sharded) {
         mt_zero3_close(z->sharded); /* they are about to change */
@@ -187,6 +187,11 @@ mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
         *norm = all;
     if (status != MT_OK || !isfinite(all))
         return status;
+    for (int64_t i = 0; i < z->params; i++) {
+        mt_tensor *part = z->optim->param[i].tensor;
+        part->grad = part->grad ? part->grad : mt_retain(part->grad_memory);
+        mt_written(z->param[i]);
+    }
     mt_optim_step(z->optim);
     return z->sharded ? MT_OK : gather(z);
 }
@@ -210,8 +215,8 @@ void mt_zero_overlap(float *into, int64_t begin, int64_t end, const float *from,
     MT_TODO("13.13"); /* delete this line when yours stands here */
 }
 
-/* What rank of size has of a parameter: its elements *from .. *to - 1. */
-static void piece_of(const mt_zero *z, int64_t param, int rank, int size, int64_t *from, int64_t *to)
+/* What rank of size has of a parameter: its elements *from .. *to - 1. Returns its bucket. */
+static int64_t piece_of(const mt_zero *z, int64_t param, int rank, int size, int64_t *from, int64_t *to)
 {
     int64_t bucket = 0, n = mt_numel(z->param[param]);
     while (mt_ddp_bucket(z->ddp, bucket)->first > param)
@@ -219,6 +224,7 @@ static void piece_of(const mt_zero *z, int64_t param, int rank, int size, int64_
     mt_zero_part(from, to, mt_ddp_bucket(z->ddp, bucket), rank, size);
     *from = mt_min(mt_max(*from - z->place[param], 0), n);
     *to = mt_max(mt_min(*to - z->place[param], n), *from);
+    return bucket;
 }
 
 /* The items of a list are those of the parameters in order, each ending with its number of steps. */
@@ -295,7 +301,7 @@ mt_status mt_zero_gather(mt_zero *z, const mt_state *whole)
 /* The parts of this rank, and where their gradients are. */
 static void divide(mt_zero *z)
 {
-    int64_t all = 0, kept = 0;
+    int64_t all = 0, at = 0;
     for (int64_t b = 0; b < z->buckets; b++) {
         const mt_bucket *bucket = mt_ddp_bucket(z->ddp, b);
         shard *s = &z->shard[b];
@@ -304,33 +310,34 @@ static void divide(mt_zero *z)
         mt_zero_part(&s->begin, &s->end, bucket, z->comm->rank, z->comm->size);
         all += s->end - s->begin;
     }
-    mt_memory_use before = mt_alloc_for(MT_USE_GRADIENT);
-    mt_scope_begin();
-    z->kept = z->stage >= 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, z->device)) : NULL;
-    mt_scope_end();
-    mt_alloc_for(before);
-    for (shard *s = z->shard; s < z->shard + z->buckets; kept += s->end - s->begin, s++)
-        s->grads = z->kept ? mt_f32(z->kept) + kept : (float *)z->param[0]->grad_memory->storage->data + s->begin;
+    z->grads = z->stage == 1 && z->params > 0 ? mt_flat_part(z->param[0]->grad_memory, 0, MT_SHAPE(z->place[z->params]))
+                                              : mt_zeros_for(MT_USE_GRADIENT, MT_SHAPE(all), z->device);
+    for (shard *s = z->shard; s < z->shard + z->buckets; at += s->end - s->begin, s++)
+        s->grads = mt_f32(z->grads) + (z->stage == 1 ? s->begin : at);
 }
 
+/* From now on the optimizer has, of each parameter, the part that belongs to this rank. */
 static void shard_optimizer(mt_zero *z)
 {
     int64_t from, to;
-    for (int64_t b = 0; b < z->buckets; b++) {
-        const mt_bucket *bucket = mt_ddp_bucket(z->ddp, b);
-        for (int64_t i = bucket->first; i < bucket->last; i++) {
-            piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
-            int64_t at = from < to ? z->place[i] + from - z->shard[b].begin : 0;
-            float *values = z->sharded ? mt_zero3_part(z->sharded, b) + at : NULL;
-            mt_optim_shard(z->optim, i, from, to, values, z->shard[b].grads + at);
-        }
+    MT_CHECK(z->optim->count == z->params && z->optim->kind != MT_ADAFACTOR,
+             "zero: the optimizer must be one of these parameters, and not adafactor, which needs whole gradients");
+    for (int64_t i = 0; i < z->params; i++) {
+        int64_t bucket = piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
+        const shard *s = &z->shard[bucket];
+        int64_t at = from < to ? z->place[i] + from - s->begin : 0;
+        mt_tensor *part = z->sharded ? mt_zero3_part(z->sharded, bucket, at, to - from)
+                                     : mt_flat_part(z->param[i], from, MT_SHAPE(to - from));
+        part->grad_memory = mt_flat_part(z->grads, s->grads - mt_f32(z->grads) + at, MT_SHAPE(to - from));
+        mt_optim_replace(z->optim, i, part);
+        mt_release(part);
     }
 }
 
 mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
                       const mt_zero_config *config)
 {
-    const int64_t unit = MT_ALIGNMENT / sizeof(float), n = params->count;
+    const int64_t n = params->count;
     MT_CHECK(config->stage >= 1 && config->stage <= 3, "zero: there is no stage %d", config->stage);
     mt_zero *z = *out = mt_calloc(1, sizeof *z);
     *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
@@ -341,8 +348,8 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
     for (int64_t i = 0; i < n; i++) {
         z->param[i] = params->item[i].tensor;
         MT_CHECK((z->param[i]->grad_memory != NULL) == (z->stage == 1),
-                 "zero: stage 1 is for flat gradients (mt_optim_flat), stage 2 for others");
-        z->place[i + 1] = z->place[i] + mt_ceil_div(mt_numel(z->param[i]), unit) * unit;
+                 "zero: stage 1 is for flat gradients (mt_flat_gradients), stage 2 for others");
+        z->place[i + 1] = z->place[i] + mt_flat_room(mt_numel(z->param[i]));
     }
     z->buckets = mt_ddp_buckets(z->ddp);
     z->shard = mt_calloc(z->buckets, sizeof(shard));
@@ -358,11 +365,10 @@ void mt_zero_free(mt_zero *z)
     if (!z)
         return;
     for (shard *s = z->shard; s < z->shard + z->buckets; s++)
-        if (s->parts) /* a step failed */
-            close_parts(z, s);
+        close_parts(z, s); /* which a step that failed has left open */
     mt_zero3_free(z->sharded);
     mt_ddp_free(z->ddp);
-    mt_release(z->kept);
+    mt_release(z->grads);
     free(z->shard);
     free(z->place);
     free(z->param);

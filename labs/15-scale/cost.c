@@ -168,7 +168,7 @@ static int64_t layer_again(const rank *r, mt_recompute recompute)
     return norms + gelu + 2 * layer_matrices(r) + 2 * (r->s.time + 1) * C / tp;
 }
 
-/* Whether the gradients of all parameters exist all the time: one array of them (mt_optim_flat), or those of earlier
+/* Whether the gradients of all parameters exist all the time: in one block (mt_flat_gradients), or those of earlier
  * micro-batches. */
 static bool has_gradients(const rank *r)
 {

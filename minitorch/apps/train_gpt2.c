@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory/flat.h"
+#include "memory/accumulate.h"
 #include "memory/caching.h"
 #include "ops/ops.h"
 #include "cli/allowed.h"
@@ -60,7 +62,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
     MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss, lr,
-                          rate, mt_optim_loss_scale(r->optim)));
+                          rate, mt_amp_scale(r->loop.amp)));
     return mt_gpt2_run_sample(r);
 }
 
@@ -188,6 +190,14 @@ static mt_status give(const run *r, const mt_batch_source *train)
     return o->batches ? mt_given_batches(o->batches, train, o->steps, o->micro, o->batch) : MT_OK;
 }
 
+/* Gradients in one block, where they stay from one micro-batch to the next anyway. */
+static void flatten(mt_module *model)
+{
+    mt_state params = mt_module_params(model);
+    mt_release(mt_flat_gradients(&params));
+    mt_state_free(&params);
+}
+
 static mt_status setup(run *r)
 {
     options *o = &r->opt;
@@ -203,14 +213,15 @@ static mt_status setup(run *r)
         MT_TRY(r->team->place(r->team, r->model));
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
-    if (o->micro > 1 && !r->team) /* gradients stay from one micro-batch to the next anyway */
-        mt_optim_flat(r->optim);
+    if (o->micro > 1 && !r->team)
+        flatten(r->model);
     mt_batch_source valid = mt_batches_spread(r->corpus.valid_set, o->eval_batches);
     r->train = mt_recipe_batches(&o->recipe, mt_team_share(r->team, train), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_team_share(r->team, valid), o->batch);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->steps);
     r->loop.take = r->team ? team_step : NULL, r->loop.silent = !mt_team_first(r->team);
     r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
+    r->loop.training.gradients = o->micro > 1 ? mt_train_accumulate : NULL;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
     r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.after_step = after_step, r->loop.user = r;
     if (r->team)
@@ -262,6 +273,7 @@ static void teardown(run *r)
         r->team->leave(r->team);
     mt_steps_close(r->figures);
     mt_ema_free(r->loop.ema);
+    mt_amp_free(r->loop.amp);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);

@@ -78,6 +78,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_optim_state(rest, r->optim);
+    mt_amp_state(rest, r->loop.amp);
 }
 
 /* run.json, at the start and at the end; returns status, or the error of writing. */
@@ -157,7 +158,7 @@ static mt_status validate(void *user, const mt_stretch *since)
     if (r->valid)
         snprintf(columns, sizeof columns, "%.6f,%.4f,", result.loss, result.accuracy);
     return mt_metrics_row(r->metrics, "%.6g,%.6f,%s%.4f,%g", epoch, since->loss, columns, seconds,
-                          mt_optim_loss_scale(r->optim));
+                          mt_amp_scale(r->loop.amp));
 }
 
 /* The test images, with the best weights. */
@@ -317,6 +318,7 @@ static void teardown(run *r)
     mt_loader_free(r->test);
     mt_steps_close(r->figures);
     mt_ema_free(r->loop.ema);
+    mt_amp_free(r->loop.amp);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);

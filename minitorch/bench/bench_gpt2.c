@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "amp/amp.h"
 #include "bench/bench.h"
 #include "core/scope.h"
 #include "plan/gpt2_cost.h"
 #include "models/decoder.h"
 #include "train/recipe.h"
-#include "train/step.h"
 #include "kernels/vec.h"
 #include "prof/machine.h"
 #include "testing/profile_here.h"
@@ -129,6 +129,7 @@ static result train(const options *o, const mt_gpt2_config *config)
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT), data = mt_rng_new(1, MT_STREAM_DATA);
     mt_module *model = mt_gpt2_new(config, &rng);
     mt_optim *optim = mt_recipe_optim(&recipe, model);
+    mt_amp *amp = mt_amp_new(optim, o->bf16 ? MT_BF16 : MT_F32);
     mt_batch batch = { .count = o->batch };
     batch.x = random_tokens(o, config->vocabulary, &data);
     batch.y = random_tokens(o, config->vocabulary, &data);
@@ -138,7 +139,7 @@ static result train(const options *o, const mt_gpt2_config *config)
                                    .next = same_batch,
                                    .source = &batch,
                                    .micro = 1,
-                                   .dtype = o->bf16 ? MT_BF16 : MT_F32,
+                                   .around = mt_amp_around(amp),
                                    .schedule = mt_recipe_schedule(&recipe, 1),
                                    .clip = recipe.clip };
     mt_step_result done;
@@ -163,6 +164,7 @@ static result train(const options *o, const mt_gpt2_config *config)
     mt_optim_zero_grad(optim);
     mt_release(batch.x);
     mt_release(batch.y);
+    mt_amp_free(amp);
     mt_optim_free(optim);
     mt_module_free(model);
     return best;

@@ -9,6 +9,7 @@
  * All but the times are the same in every run on one machine. */
 #include <math.h>
 
+#include "amp/amp.h"
 #include "autograd/tape.h"
 #include "bench/bench.h"
 #include "core/element.h"
@@ -63,19 +64,20 @@ static bool next_batch(void *loader, mt_batch *batch)
 static mt_training training_new(const mt_corpus *corpus, mt_loader *loader, mt_dtype type)
 {
     mt_recipe recipe = { .optimizer = MT_ADAMW, .lr = 1e-3, .warmup = 100, .clip = 1, .weight_decay = 0.1 };
-    recipe.dtype = type;
     mt_gpt2_config config = *mt_gpt2_size("toy");
     config.vocabulary = corpus->vocabulary->token.count;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
     mt_training t = mt_recipe_training(&recipe, model, mt_recipe_optim(&recipe, model), 1000);
     t.loss = mt_gpt2_loss, t.next = next_batch, t.source = loader;
+    t.around = mt_amp_around(mt_amp_new(t.optim, type));
     return t;
 }
 
 static void training_free(mt_training *t)
 {
     mt_optim_zero_grad(t->optim);
+    mt_amp_free(t->around.user);
     mt_optim_free(t->optim);
     mt_module_free(t->model);
 }

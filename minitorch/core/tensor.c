@@ -188,6 +188,7 @@ void mt_release(mt_tensor *t)
     if (!t || --t->refs > 0)
         return;
     mt_release(t->grad);
+    mt_release(t->grad_memory);
     mt_release(t->cast);
     if (t->node)
         __atomic_load_n(&release_node, __ATOMIC_RELAXED)(t->node);

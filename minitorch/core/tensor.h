@@ -22,7 +22,7 @@ typedef struct mt_tensor {
     struct mt_tensor *grad;        /* gradient of the last backward, same shape; NULL before. It has one reference, this
                                     * tensor's, which mt_zero_grad releases, as the tensor's own end does: mt_retain
                                     * it to keep it longer; who puts another here gives a reference away */
-    struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. Borrowed (mt_optim_flat) */
+    struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. One reference too */
     mt_node *node;                 /* the operation that computed it; NULL for a leaf or without a tape */
     struct mt_tensor *cast;        /* its values in 16 bits, kept by mt_autocast_operand; NULL: none */
     int64_t cast_version;          /* storage->version when they were made */

@@ -13,7 +13,7 @@
 #include "ops/kernels_16bit.h"
 #include "kernels/given.h"
 #include "ops/kernels_gpt2.h"
-#include "optim/scaler.h"
+#include "optim/clip.h"
 #include "optim/updates.h"
 
 MT_C_BEGIN
@@ -38,6 +38,5 @@ MT_16BIT_KERNELS(MT_KERNEL_DECLARE)
 mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,
     mt_adafactor_update_cuda;
 __typeof__(mt_clip_grad_norm_cpu) mt_clip_grad_norm_cuda;
-__typeof__(mt_unscale_grads_cpu) mt_unscale_grads_cuda;
 
 MT_C_END

@@ -1,7 +1,7 @@
 /* ddp.h -- data parallel training: each rank computes the gradients of its own samples, and they are averaged over the
  * ranks while backward still runs. Unit: solutions/13-data-parallel/ddp.c
  *
- *     mt_optim_flat(optim);                                      // the gradients are views of one array
+ *     mt_tensor *block = mt_flat_gradients(&params);             // the gradients are views of it (memory/flat.h)
  *     status = mt_ddp_new(&ddp, comm, &params, &config);         // all ranks have the parameters of rank 0 now
  *     for (each step) {
  *         mt_optim_zero_grad(optim);
@@ -48,8 +48,8 @@ typedef struct mt_ddp_config {
 } mt_ddp_config;
 
 /* mt_ddp_new -- collective: every rank gets the parameters of rank 0. Borrows comm; params, a list as
- * mt_module_params makes it, may be freed, its tensors must stay. Call it after mt_optim_flat, in the thread that runs
- * backward.
+ * mt_module_params makes it, may be freed, its tensors must stay. Call it after mt_flat_gradients, in the thread that
+ * runs backward.
  * Aborts: a parameter that is not f32, or not on the device of the others; without config->send, flat gradients that
  * are not there, or in another order.
  * A failure of the communicator is returned; free *out then, too.   Lab 13.7 */

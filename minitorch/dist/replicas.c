@@ -6,10 +6,10 @@
 
 #include "autograd/tape.h"
 #include "dist/compress.h"
+#include "memory/flat.h"
 #include "dist/zero.h"
 #include "kernels/kernels.h"
 #include "core/span.h"
-#include "train/accumulate.h"
 
 /* What ranks tell each other of a step. */
 typedef struct told {
@@ -23,8 +23,7 @@ typedef struct replicas {
     mt_optim *optim; /* borrowed */
     mt_ddp *ddp;     /* of these two one is NULL */
     mt_zero *zero;
-    float *flat;        /* the gradients */
-    mt_device device;   /* of the gradients. Compressed ones: */
+    mt_tensor *flat;    /* the block of all gradients; NULL: each has its own memory. Compressed ones: */
     float *error;       /* [as long as flat] what was not sent yet */
     float **part_error; /* [buckets] of the second phase of 1bit */
     int64_t parts;
@@ -49,15 +48,16 @@ static mt_status send_compressed(void *user, int64_t bucket, float share)
     replicas *p = user;
     const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
     int64_t n = b->end - b->begin;
-    float *grads = p->flat + b->begin, *here = grads;
-    mt_kernels(p->device)->scale_fwd(grads, grads, share * (float)p->base.comm->size, n);
-    if (p->device != MT_CPU) {
+    float *grads = mt_f32(p->flat) + b->begin, *here = grads;
+    mt_device device = mt_device_of(p->flat);
+    mt_kernels(device)->scale_fwd(grads, grads, share * (float)p->base.comm->size, n);
+    if (device != MT_CPU) {
         here = mt_alloc(n * (int64_t)sizeof(float), MT_CPU);
-        mt_copy(here, MT_CPU, grads, p->device, n * (int64_t)sizeof(float));
+        mt_copy(here, MT_CPU, grads, device, n * (int64_t)sizeof(float));
     }
     mt_status status = compressed(p, bucket, here, n);
-    if (p->device != MT_CPU) {
-        mt_copy(grads, p->device, here, MT_CPU, n * (int64_t)sizeof(float));
+    if (device != MT_CPU) {
+        mt_copy(grads, device, here, MT_CPU, n * (int64_t)sizeof(float));
         mt_free(here, n * (int64_t)sizeof(float), MT_CPU);
     }
     return status;
@@ -83,17 +83,15 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     mt_state params = mt_module_params(model);
     mt_status status;
     p->optim = optim;
-    mt_tensor *flat = c->zero >= 2 ? NULL : mt_optim_flat(optim);
-    p->flat = flat ? mt_f32(flat) : NULL;
-    p->device = flat ? flat->storage->device : MT_CPU;
+    p->flat = c->zero >= 2 ? NULL : mt_flat_gradients(&params);
     if (c->zero) {
         status =
             mt_zero_new(&p->zero, p->base.comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
     } else {
         const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
         status = mt_ddp_new(&p->ddp, p->base.comm, &params, &config);
-        if (c->compress != MT_PLAIN && flat)
-            make_errors(p, mt_numel(flat));
+        if (c->compress != MT_PLAIN)
+            make_errors(p, mt_numel(p->flat));
     }
     mt_state_free(&params);
     return status;
@@ -143,7 +141,7 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
     for (int64_t m = 0; m < t->micro; m++)
         samples += t->targets(t->source, m);
     begin(p, t->micro, samples);
-    *stepped = t->micro == 1 ? mt_train_batch(&own, t, 1) : mt_train_accumulate(&own, t);
+    *stepped = t->gradients ? t->gradients(&own, t) : mt_train_batch(&own, t, 1);
     if (!*stepped)
         return MT_OK;
     told *mine = &p->told[p->base.comm->rank];
@@ -271,6 +269,7 @@ mt_status mt_replicas_run(mt_comm *comm, const mt_team_config *config, mt_team_r
         free(p.part_error[b]);
     free(p.part_error);
     free(p.error);
+    mt_release(p.flat);
     free(p.told);
     return status;
 }

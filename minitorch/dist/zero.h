@@ -39,10 +39,10 @@ typedef struct mt_zero_config {
     int64_t bucket_bytes;
 } mt_zero_config;
 
-/* mt_zero_new -- collective: as mt_ddp_new; and the optimizer, over the same parameters in the same order, keeps the
- * state of this rank's part only, at zero. Stage 1 requires mt_optim_flat before; the others do not.
- * Borrows comm and optim.
- * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's. */
+/* mt_zero_new -- collective: as mt_ddp_new; and in the optimizer's list, of the same parameters in the same order, each
+ * is replaced by this rank's part of it, with its state at zero. Stage 1 requires mt_flat_gradients before; the others
+ * do not. Borrows comm and optim.
+ * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's; Adafactor. */
 mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
                       const mt_zero_config *config);
 void mt_zero_free(mt_zero *zero); /* before optim and comm; NULL is allowed */

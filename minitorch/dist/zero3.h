@@ -24,8 +24,9 @@ typedef struct mt_zero3 mt_zero3; /* opaque */
 mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param, const int64_t *place);
 void mt_zero3_free(mt_zero3 *z); /* NULL is allowed; parameters have memory only if mt_zero3_whole was called last */
 
-/* mt_zero3_part -- this rank's part of a bucket, lent: what an optimizer updates, while all buckets are closed. */
-float *mt_zero3_part(const mt_zero3 *z, int64_t bucket);
+/* mt_zero3_part -- elements first .. first + n - 1 of this rank's part of a bucket, over its memory; the caller's. What
+ * an optimizer updates, while all buckets are closed. */
+mt_tensor *mt_zero3_part(const mt_zero3 *z, int64_t bucket, int64_t first, int64_t n);
 
 /* mt_zero3_whole -- collective: opens all buckets, which stay open until mt_zero3_close.   Lab 13.19 */
 mt_status mt_zero3_whole(mt_zero3 *z);

@@ -67,7 +67,8 @@ static void move(mt_tensor *param, mt_device device)
     mt_scope_begin();
     mt_tensor *moved = mt_to_device(param, device);
     if (moved != param) {
-        MT_CHECK(!param->grad_memory, "a model is moved to %s after its gradients have memory of their own", mt_device_name(device));
+        MT_CHECK(!param->grad_memory, "a model is moved to %s after its gradients have memory of their own",
+                 mt_device_name(device));
         mt_storage_release(param->storage);
         param->storage = mt_storage_retain(moved->storage);
         param->view = moved->view;

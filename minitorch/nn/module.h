@@ -71,7 +71,7 @@ mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
 
 /* mt_module_to_device -- move the memory of all parameters of the tree; the tensors stay the same, gradients are
- * released. Call it before an optimizer is made.   Aborts: after mt_optim_flat.
+ * released. Call it before an optimizer is made.   Aborts: a gradient has memory of its own (grad_memory).
  * mt_module_device -- where the parameters are; MT_CPU for a module without any. */
 void mt_module_to_device(mt_module *module, mt_device device);
 mt_device mt_module_device(const mt_module *module);

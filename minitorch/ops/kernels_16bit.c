@@ -25,4 +25,6 @@ static void matmul16(float *c, const void *a, const void *b, mt_dtype dtype, con
         mt_matmul16_cpu(c, a, b, dtype, dims);
 }
 
-const mt_16bit_table mt_16bit_cpu = { .convert = mt_convert_cpu, .matmul16 = matmul16 };
+const mt_16bit_table mt_16bit_cpu = { .convert = mt_convert_cpu,
+                                      .matmul16 = matmul16,
+                                      .unscale_grads = mt_unscale_grads_cpu };

@@ -1,8 +1,9 @@
 /* kernels_16bit.h -- the kernels of mixed precision: conversions between f32 and the 16-bit floats, and a product of
- * 16-bit matrices; and the table in which ops find them. All arrays are dense unless said. Any size may be 0. Results
- * have the same bits for any number of threads. */
+ * 16-bit matrices; and the table in which they are found, with mt_unscale_grads (amp/scaler.h). All arrays are dense
+ * unless said. Any size may be 0. Results have the same bits for any number of threads. */
 #pragma once
 
+#include "amp/scaler.h"
 #include "core/element.h"
 #include "kernels/matmul.h"
 #include "kernels/tables.h"
@@ -38,7 +39,7 @@ bool mt_has_amx(void);
 const char *mt_matmul16_form(mt_dtype dtype);
 
 /* clang-format off */
-#define MT_16BIT_KERNELS(K) K(convert) K(matmul16)
+#define MT_16BIT_KERNELS(K) K(convert) K(matmul16) K(unscale_grads)
 /* clang-format on */
 
 typedef struct mt_16bit_table {

@@ -3,8 +3,7 @@
 
 static const mt_optim_kernels *kernels_of(mt_device device)
 {
-    static const mt_optim_kernels cpu = { .clip_grad_norm = mt_clip_grad_norm_cpu,
-                                          .unscale_grads = mt_unscale_grads_cpu };
+    static const mt_optim_kernels cpu = { .clip_grad_norm = mt_clip_grad_norm_cpu };
     MT_CHECK(device == MT_CPU || mt_cuda, "this program has no update rules for cuda: use the cpu");
     return device == MT_CPU ? &cpu : mt_cuda->optim;
 }
@@ -31,11 +30,6 @@ mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind)
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm)
 {
     return kernels_of(device)->clip_grad_norm(arrays, count, max_norm);
-}
-
-double mt_unscale_grads_on(mt_device device, const mt_grad_array *arrays, int64_t count, double scale, double max_norm)
-{
-    return kernels_of(device)->unscale_grads(arrays, count, scale, max_norm);
 }
 
 bool mt_update_together(mt_device device, mt_update_kind kind, const mt_update *u, int64_t count, mt_update_list **list)

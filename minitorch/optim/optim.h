@@ -16,12 +16,43 @@
 #pragma once
 
 #include "core/state.h"
-#include "optim/scaler.h"
+#include "optim/clip.h"
 #include "optim/updates.h"
 
 MT_C_BEGIN
 
-typedef struct mt_optim mt_optim; /* opaque */
+enum { MT_OPTIM_NAME = 96 };
+
+/* A parameter and what the optimizer has of it. */
+typedef struct mt_optim_param {
+    char name[MT_OPTIM_NAME];
+    mt_tensor *tensor;                  /* retained */
+    int64_t rows, cols;                 /* a vector is one row */
+    double lr_scale, weight_decay;      /* of its group */
+    mt_hyper hyper;                     /* of the latest step */
+    mt_tensor *state[MT_UPDATE_STATES]; /* NULL where the rule has none */
+    int64_t step;                       /* updates so far */
+} mt_optim_param;
+
+/* ---- extension point: two parts of a step that something around the optimizer may do; NULL: the optimizer does */
+typedef struct mt_optim_hooks {
+    /* clip -- mt_optim_clip_grad_norm of the gradients that there are. By itself: mt_clip_grad_norm_on (rules.h). */
+    double (*clip)(void *user, const mt_grad_array *arrays, int64_t count, double max_norm);
+    /* apply -- the updates of a step, one for each parameter in order; grad is NULL where a parameter has no gradient.
+     * False: this step is left out, and not counted. By itself: mt_optim_apply, which it may call for all or some. */
+    bool (*apply)(void *user, mt_update *updates);
+    void *user;
+} mt_optim_hooks;
+
+typedef struct mt_optim {
+    mt_update_kind kind;
+    mt_hyper hyper;                /* weight_decay: of group 0 */
+    double lr_scale, weight_decay; /* of parameters that are added next */
+    mt_optim_param *param;         /* [count], in order of addition */
+    int64_t count;
+    struct mt_update_list *list; /* what the device keeps for an update of all parameters in one launch */
+    mt_optim_hooks hooks;
+} mt_optim;
 
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper);
 void mt_optim_free(mt_optim *optim); /* NULL is allowed */
@@ -39,48 +70,32 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
  * and more decay as the hyper-parameters say, vectors (biases, gains) do not. It ends the group of mt_optim_group. */
 void mt_optim_add_all(mt_optim *optim, mt_state params);
 
-/* mt_optim_flat -- from now on the gradients are views of one flat block, in order of addition, each at a multiple of
- * 64 bytes: what all-reduce and sharding work on. zero_grad then keeps the memory, and the next backward clears and
- * reuses it. Without this call each gradient has its own memory, which zero_grad frees: less at the peak of a step with
- * one micro-batch.
- *   returns f32 [n], lent, on the parameters' device; zeros between gradients. NULL: there are no parameters.
- * Aborts: a parameter of another optimizer with a flat block. No parameter can be added afterwards. */
-mt_tensor *mt_optim_flat(mt_optim *optim);
-
-/* mt_optim_shard -- from now on this optimizer has and updates only elements from .. to - 1 of parameter `index`, in
- * order of addition (dist/zero.h): its state is that of these elements, all zeros, and their gradient is grad
- * [to - from], borrowed, whatever param->grad is. values [to - from], borrowed: what is updated; NULL: these elements
- * of the parameter itself. from = to: it only counts steps.   Aborts: Adafactor; a scaler. */
-void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, float *values, const float *grad);
+/* mt_optim_replace -- the parameter at `index` of the list is another tensor from now on, such as a part of it, with
+ * its state at zero; name and group stay.   Aborts: no such parameter; as mt_optim_add. */
+void mt_optim_replace(mt_optim *optim, int64_t index, mt_tensor *param);
 
 /* mt_optim_zero_grad -- release every gradient (param->grad becomes NULL); the next backward starts new sums. */
 void mt_optim_zero_grad(mt_optim *optim);
 
 /* mt_optim_clip_grad_norm -- mt_clip_grad_norm_cpu (optim/clip.h) over every gradient there is; returns the norm
- * before. When that is not finite nothing was changed: skip the step.   Aborts: after mt_optim_shard. */
+ * before. When that is not finite nothing was changed: skip the step. */
 double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
 
 /* mt_optim_step -- update every parameter that has a gradient. One without is unchanged, and so is its state: steps are
- * counted for each parameter, so that the bias correction fits its averages. The 16-bit copy that a parameter keeps
- * (ops/autocast.h) is current afterwards with AdamW on the CPU; else the next product converts it.
+ * counted for each parameter, so that the bias correction fits its averages.
  * Aborts: a gradient that is not f32, dense, on the device and of the shape of its parameter. */
 void mt_optim_step(mt_optim *optim);
 
-/* mt_optim_set_scaler -- gradients are those of the loss times mt_optim_loss_scale. mt_optim_clip_grad_norm, or
- * mt_optim_step when that was not called, divides them by the scale, once between two mt_optim_zero_grad, and updates
- * the scaler; mt_optim_step then does nothing when they were not finite.   Both abort when they are not finite and the
- * scale is at its lower limit, which 141 steps that are skipped in a row reach.
- * mt_optim_scaler -- the scaler, lent; NULL: none was set. */
-void mt_optim_set_scaler(mt_optim *optim, mt_scaler scaler);
-const mt_scaler *mt_optim_scaler(const mt_optim *optim);
-double mt_optim_loss_scale(const mt_optim *optim); /* 1 without a scaler */
+/* mt_optim_apply -- updates, one for each parameter in order, by the kernels of their device; none where grad is
+ * NULL. */
+void mt_optim_apply(mt_optim *optim, const mt_update *updates);
 
 void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors */
 double mt_optim_lr(const mt_optim *optim);
 
 /* mt_optim_state -- append what later steps depend on besides parameters and learning rate: for each parameter
- * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step"; and the integers of the scaler.
- * Valid until the next mt_optim_add. */
+ * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step".
+ * Valid until the next mt_optim_add or mt_optim_replace. */
 void mt_optim_state(mt_state *state, mt_optim *optim);
 
 MT_C_END

@@ -7,8 +7,8 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "ops/autocast.h"
 #include "kernels/kernels.h"
+#include "memory/flat.h"
 #include "optim/rules.h"
 #include "core/span.h"
 
@@ -67,7 +67,7 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     divided *d = (divided *)team;
     mt_state params = mt_module_params(model);
     d->optim = optim;
-    d->flat = mt_optim_flat(optim);
+    d->flat = mt_flat_gradients(&params);
     d->device = mt_module_device(model);
     mt_status status =
         mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = d->config->bucket_bytes });
@@ -80,9 +80,11 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
 static mt_tensor *forward(void *user, int chunk, int micro, mt_tensor *x)
 {
     divided *d = user;
-    mt_autocast_begin(d->dtype);
+    if (d->around.begin)
+        d->around.begin(d->around.user); /* the factor of the loss is 1: there is no f16 here */
     mt_tensor *y = mt_gpt2_parts_forward(d->parts, chunk, x, d->ids[micro], d->targets[micro]);
-    mt_autocast_end();
+    if (d->around.end)
+        d->around.end(d->around.user);
     return y;
 }
 
@@ -106,7 +108,7 @@ static mt_status new_pipe(divided *d, const mt_training *t)
                                     .forward = forward,
                                     .user = d,
                                     .tied = mt_gpt2_parts_tied(d->parts) };
-    d->dtype = t->dtype;
+    d->around = t->around;
     return mt_pipe_new(&d->pipe, d->pipeline, &config);
 }
 
@@ -183,7 +185,7 @@ static void update(divided *d, double norm, double limit)
     float by = (float)(limit / norm);
     if (limit > 0 && !isfinite(norm))
         return;
-    if (limit > 0 && norm > limit && d->flat)
+    if (limit > 0 && norm > limit)
         mt_kernels(d->device)->scale_fwd(mt_f32(d->flat), mt_f32(d->flat), by, mt_numel(d->flat));
     mt_optim_step(d->optim);
 }
@@ -295,6 +297,7 @@ static mt_status run_divided(mt_comm *comm, const mt_team_config *config, mt_tea
         status = run(&d.base, user);
     }
     leave(&d.base);
+    mt_release(d.flat);
     free(d.shape);
     free(d.ids);
     free(d.targets);

@@ -24,13 +24,13 @@ typedef struct mt_divided {
     mt_comm *data, *pipeline, *tensor; /* the mesh's */
     mt_module *model;                  /* borrowed, and */
     mt_optim *optim;                   /* from `join` on */
-    mt_tensor *flat;                   /* the gradients, the optimizer's */
+    mt_tensor *flat;                   /* the block of all gradients */
     mt_device device;                  /* of the model */
     mt_gpt2_parts *parts;
     mt_ddp *ddp;
-    mt_pipe *pipe;   /* from the first step on */
-    mt_shape *shape; /* [parts - 1] */
-    mt_dtype dtype;
+    mt_pipe *pipe;              /* from the first step on */
+    mt_shape *shape;            /* [parts - 1] */
+    mt_surround around;         /* the training's */
     mt_tensor **ids, **targets; /* [micro] of a step */
     mt_divided_told *told;      /* [size] */
 } mt_divided;

@@ -1,6 +1,7 @@
 /* test_autocast.c -- products under autocast: values and gradients are those of f32 products of rounded operands; saved
  * operands have 16 bits, and backward uses them; parameters are converted once per update. */
 #include "aborts.h"
+#include "amp/amp.h"
 #include "autograd/tape.h"
 #include "core/element.h"
 #include "core/rng.h"
@@ -8,7 +9,6 @@
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/ops.h"
-#include "optim/optim.h"
 
 #include <math.h>
 #include <string.h>
@@ -197,6 +197,7 @@ Test(autocast, only_a_copy_that_was_written_is_stale)
     mt_tensor *rx = rounded(x, MT_BF16), *rw = rounded(w, MT_BF16), *rd = rounded(dout, MT_BF16);
     mt_optim *adamw = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
     mt_optim_add(adamw, "w", w);
+    mt_amp *amp = mt_amp_new(adamw, MT_BF16);
     mt_autocast_begin(MT_BF16);
     mt_tensor *out = mt_matmul(x, w), *later = mt_matmul(x, w);
     mt_autocast_end();
@@ -214,6 +215,7 @@ Test(autocast, only_a_copy_that_was_written_is_stale)
     mt_autocast_end();
     mt_optim_step(adamw);
     ABORTS("written in place since", mt_backward_from(out, dout));
+    mt_amp_free(amp);
     mt_optim_free(adamw);
     mt_scope_end();
 }

@@ -9,6 +9,7 @@
 #include "core/scope.h"
 #include "dist/collectives.h"
 #include "dist/ddp.h"
+#include "memory/flat.h"
 #include "nn/module.h"
 #include "on_ranks.h"
 #include "ops/ops.h"
@@ -68,7 +69,7 @@ static model new_model(uint64_t seed)
         mt_optim_add(m.optim, names[i], param);
         mt_state_tensor(&m.list, param, "%s", names[i]);
     }
-    mt_optim_flat(m.optim);
+    mt_release(mt_flat_gradients(&m.list));
     return m;
 }
 
@@ -221,7 +222,7 @@ Test(ddp, misuse_is_named)
     mt_tensor *bare = mt_zeros(MT_SHAPE(3), MT_F32, MT_CPU);
     mt_state list = { 0 };
     mt_state_tensor(&list, bare, "bare");
-    ABORTS("call mt_optim_flat before", mt_ddp_new(&ddp, self, &list, &config));
+    ABORTS("call mt_flat_gradients before", mt_ddp_new(&ddp, self, &list, &config));
     mt_state_free(&list);
     mt_release(bare);
     mt_comm_free(self);
@@ -259,7 +260,7 @@ static mt_status paced(mt_comm *comm, void *user)
         mt_optim_add(optim, name, param[i]);
         mt_state_tensor(&list, param[i], "%s", name);
     }
-    mt_optim_flat(optim);
+    mt_release(mt_flat_gradients(&list));
     mt_status status = mt_ddp_new(&ddp, comm, &list, &(mt_ddp_config){ 4 * BIG / p->buckets, NULL, NULL });
     cr_assert_eq(mt_ddp_buckets(ddp), p->buckets);
     if (status == MT_OK)

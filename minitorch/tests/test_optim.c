@@ -117,50 +117,6 @@ Test(optim, zero_grad_gives_the_memory_back)
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
-/* One step of a graph that reaches weight, and bias where `both`: the bits with and without a flat block are the
- * same. */
-static void one_step(model *m, bool both, float factor)
-{
-    mt_scope_begin();
-    mt_optim_zero_grad(m->optim);
-    mt_tensor *loss = mt_sum(mt_mul(m->weight, m->weight));
-    if (both)
-        loss = mt_add(loss, mt_sum(mt_mul(m->bias, m->bias)));
-    mt_backward(mt_scale(loss, factor));
-    mt_optim_step(m->optim);
-    mt_scope_end();
-}
-
-Test(optim, flat_gradients_are_cleared_and_kept)
-{
-    model own = new_model(MT_ADAM), flat = new_model(MT_ADAM);
-    own.weight->requires_grad = own.bias->requires_grad = true;
-    flat.weight->requires_grad = flat.bias->requires_grad = true;
-    const mt_tensor *block = mt_optim_flat(flat.optim);
-    cr_assert_eq(mt_optim_flat(flat.optim), block);
-    cr_assert_eq(mt_numel(block), 48 + 16, "35 and 5 elements, rounded up to 64 bytes");
-    one_step(&own, true, 1), one_step(&flat, true, 1);
-    int64_t live = mt_live_bytes(MT_CPU);
-    for (int t = 0; t < 5; t++) {
-        one_step(&own, t % 2, (float)t);
-        one_step(&flat, t % 2, (float)t);
-        cr_assert_eq(mt_f32(flat.weight->grad), mt_f32(block), "in the block");
-        cr_assert_eq(!flat.bias->grad, t % 2 == 0, "a parameter that the loss does not reach has no gradient");
-        must(mt_compare_bits("weight", mt_f32(flat.weight), mt_f32(own.weight), R * C));
-        must(mt_compare_bits("bias", mt_f32(flat.bias), mt_f32(own.bias), C));
-    }
-    mt_optim_zero_grad(own.optim);
-    cr_assert_eq(mt_live_bytes(MT_CPU), live - 4 * (R * C + C), "the block stays, the other gradients are freed");
-    ABORTS("weight is added after mt_optim_flat", mt_optim_add(flat.optim, "weight", own.weight));
-    mt_optim *second = mt_optim_new(MT_SGD, mt_hyper_default(MT_SGD));
-    cr_assert(!mt_optim_flat(second));
-    mt_optim_add(second, "w", flat.weight);
-    ABORTS("in the memory of another optimizer", mt_optim_flat(second));
-    mt_optim_free(second);
-    free_model(&own), free_model(&flat);
-    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
-}
-
 Test(optim, state_has_names_and_shapes)
 {
     static const char *const want[] = { "0.weight/exp_avg", "0.weight/exp_avg_sq", "0.weight/step",
@@ -266,6 +222,86 @@ Test(optim, clips_over_all_parameters)
     mt_f32(m.bias->grad)[0] = NAN;
     cr_assert(isnan(mt_optim_clip_grad_norm(m.optim, 1)));
     free_model(&m);
+}
+
+/* Elements 3 .. 12 of weight in its place: the update of these, and nothing else, under the name and in the group. */
+Test(optim, a_parameter_is_replaced_by_a_part_of_it)
+{
+    model m = new_model(MT_ADAMW);
+    train(&m, 0, 2);
+    mt_tensor *part = mt_tensor_alias(m.weight);
+    part->view = mt_view_contiguous(MT_SHAPE(10));
+    part->view.offset = 3;
+    mt_optim_replace(m.optim, 0, part);
+    mt_release(part);
+    float before[R * C], want[10], state[2][10] = { 0 };
+    memcpy(before, mt_f32(m.weight), sizeof before);
+    memcpy(want, before + 3, sizeof want);
+    give_grad(m.optim->param[0].tensor, 7);
+    mt_optim_step(m.optim);
+    mt_update u = {
+        want, mt_f32(m.optim->param[0].tensor->grad), { state[0], state[1] }, NULL, 1, 10, 1, &m.optim->param[0].hyper
+    };
+    mt_adamw_update_cpu(&u);
+    must(mt_compare_bits("the part", mt_f32(m.weight) + 3, want, 10));
+    must(mt_compare_bits("before it", mt_f32(m.weight), before, 3));
+    must(mt_compare_bits("behind it", mt_f32(m.weight) + 13, before + 13, R * C - 13));
+    mt_state states = { 0 };
+    mt_optim_state(&states, m.optim);
+    cr_assert_str_eq(states.item[0].name, "0.weight/exp_avg");
+    cr_assert_eq(mt_numel(states.item[0].tensor), 10);
+    cr_assert_eq(*states.item[2].integer, 1, "steps are counted from the replacement");
+    mt_state_free(&states);
+    ABORTS("there is no parameter 2", mt_optim_replace(m.optim, 2, m.weight));
+    ABORTS("the same tensor", mt_optim_replace(m.optim, 0, m.bias));
+    mt_zero_grad(m.weight);
+    free_model(&m);
+}
+
+typedef struct seen {
+    mt_optim *optim;
+    double max_norm;
+    int64_t arrays, updates;
+    bool leave_out;
+} seen;
+
+static double see_clip(void *user, const mt_grad_array *arrays, int64_t count, double max_norm)
+{
+    seen *s = user;
+    s->arrays = count, s->max_norm = max_norm;
+    return mt_clip_grad_norm_cpu(arrays, count, max_norm);
+}
+
+static bool see_apply(void *user, mt_update *updates)
+{
+    seen *s = user;
+    for (int i = 0; i < 2; i++)
+        s->updates += updates[i].grad != NULL;
+    if (!s->leave_out)
+        mt_optim_apply(s->optim, updates);
+    return !s->leave_out;
+}
+
+Test(optim, what_is_around_it_clips_and_applies_and_may_leave_a_step_out)
+{
+    model plain = new_model(MT_ADAM), around = new_model(MT_ADAM);
+    seen s = { .optim = around.optim };
+    around.optim->hooks = (mt_optim_hooks){ see_clip, see_apply, &s };
+    for (int t = 0; t < 3; t++) {
+        s.leave_out = t == 1;
+        for (int k = 0; k < 2; k++) {
+            model *m = k ? &around : &plain;
+            give_grad(m->weight, (uint64_t)t);
+            if (k == 1 || t != 1) {
+                mt_optim_clip_grad_norm(m->optim, 0.5);
+                mt_optim_step(m->optim);
+            }
+        }
+    }
+    cr_assert(s.arrays == 1 && s.max_norm == 0.5 && s.updates == 3);
+    must(mt_compare_bits("weight", mt_f32(around.weight), mt_f32(plain.weight), R * C));
+    cr_assert_eq(around.optim->param[0].step, 2, "a step that is left out is not counted");
+    free_model(&plain), free_model(&around);
 }
 
 Test(optim, ranks_and_sizes)

@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "core/scope.h"
+#include "memory/accumulate.h"
 #include "models/mlp.h"
-#include "train/recipe.h"
-#include "train/step.h"
 #include "ops/ops.h"
+#include "train/recipe.h"
 
 static mt_recipe parsed(int count, char **words)
 {
@@ -191,6 +191,7 @@ Test(step, micro_batches_add_up_to_one_batch)
     mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
     toy t;
     toy_init(&t, &r, 10, 1);
+    t.training.gradients = mt_train_accumulate;
     t.training.micro = 4; /* the mean over four equal batches is that of one */
     mt_step_result result = toy_step(&t, 0);
     cr_assert(*t.bias == 0.5f && *t.weight == 0.5f);
@@ -203,6 +204,7 @@ Test(step, micro_batches_count_by_their_targets)
     mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
     toy t;
     toy_init(&t, &r, 10, 1);
+    t.training.gradients = mt_train_accumulate;
     t.training.micro = t.left = 2;
     t.training.targets = toy_targets;
     t.x = 5;
@@ -218,9 +220,45 @@ Test(step, an_exhausted_source_changes_no_parameter)
     mt_step_result result = { 7, 7 };
     toy t;
     toy_init(&t, &r, 10, 1);
+    t.training.gradients = mt_train_accumulate;
     t.training.micro = 2;
     t.left = 1;
     cr_assert_not(mt_train_step(&result, &t.training, 0));
     cr_assert(*t.bias == 1 && *t.weight == 1 && result.loss == 7);
+    toy_free(&t);
+}
+
+/* ---- what surrounds a batch ------------------------------------------------------------------------------- */
+
+typedef struct surrounded {
+    int begun, ended;
+} surrounded;
+
+static double begin_of_batch(void *user)
+{
+    ((surrounded *)user)->begun++;
+    return 8;
+}
+
+static void end_of_batch(void *user)
+{
+    ((surrounded *)user)->ended++;
+}
+
+Test(step, a_batch_is_surrounded_and_its_gradients_have_the_factor)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
+    surrounded seen = { 0 };
+    toy t;
+    toy_init(&t, &r, 10, 1);
+    t.training.around = (mt_surround){ begin_of_batch, end_of_batch, &seen };
+    t.training.gradients = mt_train_accumulate;
+    t.training.micro = 4;
+    mt_step_result result = toy_step(&t, 0);
+    cr_assert(seen.begun == 4 && seen.ended == 4);
+    cr_assert(result.loss == 2, "the loss is without the factor, %g", result.loss);
+    cr_assert(*t.bias == 1 - 8 * 0.5f && *t.weight == 1 - 8 * 0.5f);
+    t.training.gradients = NULL;
+    ABORTS("4 micro-batches need a function", mt_train_step(&result, &t.training, 1));
     toy_free(&t);
 }

@@ -1,14 +1,14 @@
 /* test_scaler.c -- loss scaling: the rule of the scale, unscaling with clipping, an optimizer with a scaler beside one
  * without, and the 16-bit copies that AdamW writes. */
 #include "aborts.h"
+#include "amp/amp.h"
+#include "amp/master.h"
 #include "autograd/tape.h"
 #include "core/element.h"
 #include "core/rng.h"
 #include "core/scope.h"
 #include "ops/autocast.h"
 #include "ops/ops.h"
-#include "optim/master.h"
-#include "optim/optim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,27 +97,28 @@ Test(unscale, leaves_what_is_not_finite)
     ABORTS("max_norm is nan", mt_unscale_grads_cpu(NULL, 0, 1, NAN));
 }
 
-/* ---- the optimizer --------------------------------------------------------------------------------- */
+/* ---- around an optimizer ---------------------------------------------------------------------------- */
 
 typedef struct learner {
     mt_tensor *w;
     mt_optim *optim;
+    mt_amp *amp;
 } learner;
 
-static learner learner_new(bool scaled)
+static learner learner_new(mt_dtype dtype)
 {
     mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);
-    learner l = { mt_normal(MT_SHAPE(7, 5), 0, 1, &rng), mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW)) };
+    learner l = { mt_normal(MT_SHAPE(7, 5), 0, 1, &rng), mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW)), NULL };
     l.w->requires_grad = true;
     mt_optim_add(l.optim, "w", l.w);
-    if (scaled)
-        mt_optim_set_scaler(l.optim, mt_scaler_new());
+    l.amp = mt_amp_new(l.optim, dtype);
     return l;
 }
 
 static void learner_free(learner *l)
 {
     mt_optim_zero_grad(l->optim);
+    mt_amp_free(l->amp);
     mt_optim_free(l->optim);
     mt_release(l->w);
 }
@@ -127,11 +128,13 @@ static void step(learner *l, int t, double clip, bool poison)
 {
     mt_rng rng = mt_rng_new((uint64_t)t, MT_STREAM_TEST);
     mt_optim_zero_grad(l->optim);
+    double scale = mt_amp_begin(l->amp);
+    mt_amp_end(l->amp);
     mt_scope_begin();
     mt_tensor *g = mt_retain(mt_normal(MT_SHAPE(7, 5), 0, 1, &rng));
     mt_scope_end();
     for (int i = 0; i < 35; i++)
-        mt_f32(g)[i] *= (float)mt_optim_loss_scale(l->optim);
+        mt_f32(g)[i] *= (float)scale;
     if (poison)
         mt_f32(g)[t] = INFINITY;
     l->w->grad = g;
@@ -139,11 +142,11 @@ static void step(learner *l, int t, double clip, bool poison)
         mt_optim_step(l->optim);
 }
 
-Test(optim, a_scale_changes_no_bit_and_inf_no_parameter)
+Test(amp, a_scale_changes_no_bit_and_inf_no_parameter)
 {
     static const double clips[] = { 0, 1 };
     for (int c = 0; c < 2; c++) {
-        learner plain = learner_new(false), scaled = learner_new(true);
+        learner plain = learner_new(MT_F32), scaled = learner_new(MT_F16);
         float before[35];
         for (int t = 0; t < 6; t++) {
             memcpy(before, mt_f32(scaled.w), sizeof before);
@@ -157,12 +160,13 @@ Test(optim, a_scale_changes_no_bit_and_inf_no_parameter)
             for (int i = 0; i < 35; i++) /* the factor of clipping is rounded once in each */
                 cr_assert_float_eq(mt_f32(plain.w)[i], mt_f32(scaled.w)[i], c ? 1e-6 : 0, "step %d", t);
         }
-        cr_assert_eq(mt_optim_scaler(scaled.optim)->skipped, 1);
-        cr_assert_eq(mt_optim_scaler(scaled.optim)->good, 3);
-        cr_assert_eq(mt_optim_loss_scale(scaled.optim), 0x1p14);
-        cr_assert_null(mt_optim_scaler(plain.optim));
+        cr_assert_eq(mt_amp_scaler(scaled.amp)->skipped, 1);
+        cr_assert_eq(mt_amp_scaler(scaled.amp)->good, 3);
+        cr_assert_eq(mt_amp_scale(scaled.amp), 0x1p14);
+        cr_assert_null(mt_amp_scaler(plain.amp));
         mt_state state = { 0 };
         mt_optim_state(&state, scaled.optim);
+        mt_amp_state(&state, scaled.amp);
         cr_assert_eq(*mt_state_find(&state, "w/step")->integer, 6, "a skipped step is not counted");
         cr_assert_eq(*mt_state_find(&state, "scaler/exponent")->integer, 14);
         mt_state_free(&state);
@@ -172,25 +176,25 @@ Test(optim, a_scale_changes_no_bit_and_inf_no_parameter)
 }
 
 /* Where no scale helps the run ends, in words: at the scale of 2^-126, after 141 halvings. */
-Test(optim, ends_where_no_scale_helps)
+Test(amp, ends_where_no_scale_helps)
 {
     for (int c = 0; c < 2; c++) {
-        learner l = learner_new(true);
+        learner l = learner_new(MT_F16);
         for (int t = 0; t < 141; t++)
             step(&l, t % 35, c, true);
-        cr_assert_eq(mt_optim_loss_scale(l.optim), 0x1p-126);
+        cr_assert_eq(mt_amp_scale(l.amp), 0x1p-126);
         step(&l, 0, c, false); /* a finite step is taken there */
-        cr_assert_eq(mt_optim_scaler(l.optim)->in_a_row, 0);
+        cr_assert_eq(mt_amp_scaler(l.amp)->in_a_row, 0);
         ABORTS("no scale helps", step(&l, 0, c, true));
         learner_free(&l);
     }
 }
 
-Test(optim, adamw_writes_the_copies_that_products_read)
+Test(amp, adamw_writes_the_copies_that_products_read)
 {
     for (int type = 0; type < 2; type++) {
         mt_dtype dtype = type ? MT_F16 : MT_BF16;
-        learner plain = learner_new(false), kept = learner_new(false);
+        learner plain = learner_new(MT_F32), kept = learner_new(MT_BF16);
         mt_scope_begin();
         mt_autocast_operand(kept.w, dtype);
         mt_scope_end();

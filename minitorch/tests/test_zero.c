@@ -10,6 +10,7 @@
 #include "autograd/tape.h"
 #include "ckpt/checkpoint.h"
 #include "core/scope.h"
+#include "memory/flat.h"
 #include "dist/zero.h"
 #include "on_ranks.h"
 #include "temp_dir.h"
@@ -43,7 +44,7 @@ static model new_model(const int64_t *sizes, int seed, bool flat)
         mt_state_tensor(&m.list, m.param[i], "%s", name);
     }
     if (flat)
-        mt_optim_flat(m.optim);
+        mt_release(mt_flat_gradients(&m.list));
     return m;
 }
 

@@ -33,6 +33,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_state_real(rest, &r->val_loss, "val loss");
     mt_team_state(r->team, rest, r->optim); /* last, as a team wants it */
+    mt_amp_state(rest, r->loop.amp);        /* empty where the team divides the optimizer */
 }
 
 mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)

@@ -22,7 +22,7 @@ enum { GIVE_UP = 100 }; /* steps in a row that the scaler skipped */
 
 static const mt_scaler *scaler_of(const mt_loop *l)
 {
-    return mt_optim_scaler(l->training.optim);
+    return mt_amp_scaler(l->amp);
 }
 
 static bool gave_up(const mt_loop *l)

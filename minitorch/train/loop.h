@@ -4,9 +4,10 @@
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
 #pragma once
 
+#include "amp/amp.h"
 #include "cli/progress.h"
 #include "train/ema.h"
-#include "train/step.h"
+#include "models/step.h"
 
 MT_C_BEGIN
 
@@ -29,6 +30,7 @@ typedef struct mt_best {
 
 typedef struct mt_loop {
     mt_training training; /* all but next, targets and source, which are the loader */
+    mt_amp *amp;          /* its mixed precision; NULL: products are f32 */
     mt_ema *ema;          /* updated by each step, and in place of the parameters in `evaluate`; NULL: none */
     mt_loader *loader;    /* its epochs follow each other */
     int64_t step, steps;  /* done, from `begun` on; of the whole run */

@@ -157,12 +157,9 @@ mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *he
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)
 {
-    return (mt_training){ .model = model,
-                          .optim = optim,
-                          .micro = 1,
-                          .schedule = mt_recipe_schedule(r, steps),
-                          .clip = r->clip,
-                          .dtype = r->dtype };
+    return (mt_training){
+        .model = model, .optim = optim, .micro = 1, .schedule = mt_recipe_schedule(r, steps), .clip = r->clip
+    };
 }
 
 mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
@@ -174,12 +171,15 @@ mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
 
 mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps)
 {
-    return (mt_loop){ .training = mt_recipe_training(r, model, optim, steps),
-                      .ema = r->ema ? mt_ema_new(model, r->ema) : NULL,
-                      .loader = loader,
-                      .steps = steps,
-                      .patience = r->patience,
-                      .min_delta = r->min_delta };
+    mt_loop loop = { .training = mt_recipe_training(r, model, optim, steps),
+                     .amp = mt_amp_new(optim, r->dtype),
+                     .ema = r->ema ? mt_ema_new(model, r->ema) : NULL,
+                     .loader = loader,
+                     .steps = steps,
+                     .patience = r->patience,
+                     .min_delta = r->min_delta };
+    loop.training.around = mt_amp_around(loop.amp);
+    return loop;
 }
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
@@ -189,8 +189,6 @@ mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
         hyper.weight_decay = r->weight_decay;
     mt_optim *optim = mt_optim_new(r->optimizer, hyper);
     mt_optim_add_all(optim, mt_module_params(model));
-    if (r->dtype == MT_F16)
-        mt_optim_set_scaler(optim, mt_scaler_new());
     return optim;
 }
 

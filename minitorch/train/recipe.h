@@ -4,7 +4,7 @@
  *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
  *     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },  // in its option table
  *     mt_optim *optim = mt_recipe_optim(&recipe, model);
- *     mt_training training = mt_recipe_training(&recipe, model, optim, steps);               // a step, train/step.h */
+ *     mt_training training = mt_recipe_training(&recipe, model, optim, steps);              // a step: models/step.h */
 #pragma once
 
 #include "data/loader.h"
@@ -70,13 +70,15 @@ void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
 
 /* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one. Starts what
  * follows the run (apps/follow.c), where an option asks for it. MT_ERR_ARGUMENT: that has failed, and said why.
- * mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
+ * mt_recipe_training -- a step in f32 with this schedule, clipping and one micro-batch; the caller sets its loss and
+ * source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
 mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const char *header, int64_t rows);
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
 mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_loop -- the steps of a run by these; the caller sets its loss, when to evaluate, and what to call. */
+/* mt_recipe_loop -- the steps of a run by these, in the recipe's precision; the caller sets its loss, when to evaluate,
+ * and what to call, and frees its amp and ema. */
 mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
 
 /* mt_recipe_figures -- steps.csv where --metrics-port asks for it; rank 0 calls it before the first step, and before

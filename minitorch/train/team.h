@@ -50,7 +50,7 @@ struct mt_team {
     int rank, size;
 
     /* join -- after model and optimizer were made, before the first step: from now on they belong to the team.
-     * Gradients get the memory they need (mt_optim_flat). */
+     * Gradients get the memory they need (memory/flat.h). */
     mt_status (*join)(mt_team *team, mt_module *model, mt_optim *optim);
 
     /* step -- as mt_train_step, on all samples of all ranks; result: of all of them. *stop becomes true on every rank

@@ -1,22 +1,20 @@
-/* step.c -- one step of training: gradients, learning rate, clipping, update; see train/step.h. */
-#include "train/step.h"
-#include "train/accumulate.h"
+/* step.c -- one step of training: gradients, learning rate, clipping, update; see models/step.h. */
+#include "models/step.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "ops/autocast.h"
 #include "ops/ops.h"
 
 bool mt_train_batch(mt_step_result *total, const mt_training *t, float share)
 {
     mt_device device = mt_module_device(t->model);
-    double scale = mt_optim_loss_scale(t->optim); /* 1, but for f16 (lab 09) */
+    double factor = t->around.begin ? t->around.begin(t->around.user) : 1; /* of the loss in backward */
     mt_step_result own = { 0 }, *sum = &own;
     mt_batch batch;
-    share *= (float)scale;
-    mt_autocast_begin(t->dtype);
+    share *= (float)factor;
     mt_scope_begin(); /* every tensor made from here to mt_scope_end is released there */
     bool got = t->next(t->source, &batch);
     if (got) {
@@ -31,16 +29,19 @@ bool mt_train_batch(mt_step_result *total, const mt_training *t, float share)
         /* LAB 08.12 END */
     }
     mt_scope_end();
-    mt_autocast_end();
-    total->loss += own.loss / scale;
+    if (t->around.end)
+        t->around.end(t->around.user);
+    total->loss += own.loss / factor;
     total->samples += own.samples;
     return got;
 }
 
-/* Gradients of one step: of its only batch, or of several micro-batches (lab 10). */
+/* Gradients of one step. */
 static bool gradients(mt_step_result *sum, const mt_training *t)
 {
-    return t->micro == 1 ? mt_train_batch(sum, t, 1) : mt_train_accumulate(sum, t);
+    MT_CHECK(t->micro == 1 || t->gradients, "train: %" PRId64 " micro-batches need a function for their gradients",
+             t->micro);
+    return t->gradients ? t->gradients(sum, t) : mt_train_batch(sum, t, 1);
 }
 
 bool mt_train_step(mt_step_result *result, const mt_training *t, int64_t step)

@@ -1,5 +1,5 @@
 /* accumulate.c -- one update from several micro-batches; only one of them is in memory at a time. */
-#include "train/accumulate.h"
+#include "memory/accumulate.h"
 
 /* Targets of the batch that the source gives after `ahead` others. */
 static int64_t targets(const mt_training *t, int64_t ahead)

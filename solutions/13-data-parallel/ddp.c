@@ -7,6 +7,7 @@
 
 #include "autograd/tape.h"
 #include "kernels/kernels.h"
+#include "memory/flat.h"
 
 int64_t mt_buckets_plan(mt_bucket *out, const int64_t *begin, int64_t count, int64_t limit)
 {
@@ -162,23 +163,22 @@ static void check_flat(const mt_ddp *ddp, const mt_state *params, const int64_t 
 {
     for (int64_t i = 0; i < ddp->slots; i++) {
         const mt_tensor *memory = params->item[i].tensor->grad_memory;
-        MT_CHECK(memory, "ddp: the gradient of %s has no place: call mt_optim_flat before mt_ddp_new",
+        MT_CHECK(memory, "ddp: the gradient of %s has no place: call mt_flat_gradients before mt_ddp_new",
                  params->item[i].name);
         MT_CHECK(memory->view.offset == begin[i] && memory->storage->data == ddp->flat,
                  "ddp: the gradient of %s is not where one array of all, in this order, has it", params->item[i].name);
     }
 }
 
-/* Places of the gradients, as mt_optim_flat divides its array, and the buckets. */
+/* Places of the gradients, as mt_flat_gradients divides its block, and the buckets. */
 static void divide(mt_ddp *ddp, const mt_state *params)
 {
-    const int64_t unit = MT_ALIGNMENT / sizeof(float);
     int64_t *begin = mt_calloc(ddp->slots + 1, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
         MT_CHECK(param && param->dtype == MT_F32 && param->storage->device == ddp->device, "ddp: %s is not f32 on %s",
                  params->item[i].name, mt_device_name(ddp->device));
-        begin[i + 1] = begin[i] + mt_ceil_div(mt_numel(param), unit) * unit;
+        begin[i + 1] = begin[i] + mt_flat_room(mt_numel(param));
         ddp->slot[i] = (slot){ .ddp = ddp, .param = param };
     }
     if (ddp->slots > 0 && !ddp->config.send) {

@@ -6,6 +6,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "memory/flat.h"
 #include "dist/zero.h"
 #include "ops/autocast.h"
 
@@ -123,9 +124,9 @@ mt_status mt_zero3_status(const mt_zero3 *z)
     return z->status == MT_OK ? MT_OK : mt_fail(z->status, "a parameter could not be gathered from all ranks");
 }
 
-float *mt_zero3_part(const mt_zero3 *z, int64_t index)
+mt_tensor *mt_zero3_part(const mt_zero3 *z, int64_t index, int64_t first, int64_t n)
 {
-    return z->bucket[index].part;
+    return mt_flat_part(z->kept, z->bucket[index].part - mt_f32(z->kept) + first, MT_SHAPE(n));
 }
 
 /* ---- life --------------------------------------------------------------------------------------- */

@@ -2,8 +2,7 @@
  *
  * In f16 a gradient below 2^-25 is rounded to 0. The loss is therefore multiplied by a scale before backward, which
  * multiplies all gradients by it, and gradients are divided by it before they are used. The scale is a power of two, so
- * neither rounds; the largest without overflow is found by trying. mt_optim_set_scaler (optim/optim.h) does in each
- * step
+ * neither rounds; the largest without overflow is found by trying. amp/amp.h does in each step
  *
  *     backward of scale * loss  ->  mt_unscale_grads  ->  finite?  ->  mt_scaler_update  ->  update, or skip the step
  *
