@@ -247,7 +247,7 @@ help:
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               run all tests' \
 	'make debian             run both in a folder with Debian 13; SUITE=bookworm, COMMAND="make CC=clang-19"' \
-	'make lab LAB=01         open a lab: handout, files, first grade' \
+	'make lab LAB=01         open a lab: handout, files, first grade; FROM=scratch gives empty functions instead of gaps' \
 	'make grade LAB=01       grade your units of a lab; STEP=01.2 only this step' \
 	'make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb' \
 	'make progress           list which labs pass' \
@@ -288,7 +288,7 @@ compile_commands.json:
 lab: data-or-standin
 	$(need_lab)
 	@$(editor)
-	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB))
+	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB)) $(call quote,FROM)
 
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin

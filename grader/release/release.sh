@@ -42,7 +42,7 @@ copy() { git ls-files -z -- "$@" | copy_to "$tree"; }
 copy .clang-format .devcontainer .gitignore LICENSE Makefile .ci/deps .ci/run .ci/test .ci/unit datasets ':!datasets/tests' \
     minitorch ':!minitorch/tests/*.sh' ':!minitorch/tests/*.bash' ':!minitorch/tests/*.py' ':!minitorch/tests/cuda' ':!minitorch/emulator/tests' \
     docs/{DEBUGGING,DIAGNOSTICS,EMULATOR,GLOSSARY,GRADING,OWN_PROGRAM,STYLE,TOUR}.md docs/images \
-    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker} grader/tools/{lab,progress,debug,editor,map}.sh grader/tools/frontend.c $here/level.sh
+    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker} grader/tools/{lab,scratch,progress,debug,editor,map}.sh grader/tools/scratch.awk grader/tools/frontend.c $here/level.sh
 cp -r $here/student/. "$tree"
 cp $here/students.md.txt "$tree/README.md" # its links hold there
 printf '!/reference/**/*.o\n' >>"$tree/.gitignore"

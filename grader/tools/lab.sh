@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# lab.sh BUILD LAB -- opens a lab: its handout, what is to be written (in the order of the steps, with file and line), and a first grade.
+# lab.sh BUILD LAB [scratch] -- opens a lab: its handout, what is to be written (in the order of the steps, with file and line), and a first grade. With scratch its C units become empty functions first.
 set -euo pipefail
 build=$1 lab=$2 number=${2%%-*}
+case ${3:-} in
+'') ;;
+scratch) grader/tools/scratch.sh "$build" "$lab" ;;
+*) echo "lab: FROM=$3 is unknown: use FROM=scratch, or leave it out" >&2 && exit 2 ;;
+esac
 # step <tab> file:line of every region that is not written, in the order of the steps
 todo=$(grep -nH 'MT_TODO("' labs/"$lab"/*.c labs/"$lab"/*.cu 2>/dev/null |
     sed -E 's/^([^:]*:[0-9]+):.*MT_TODO\("([0-9.]+)"\).*/\2\t\1/' | sort -t'	' -k1,1V -k2,2V || true)

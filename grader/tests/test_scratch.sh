@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# scratch.sh: units become empty functions that compile and earn nothing, and no line of a student is lost. With ALL=1 those of every lab are graded, else of lab 03.
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
+tree=$dir/tree build=$root/build/release
+mkdir -p "$tree" && cp -r solutions "$tree" && ln -s "$root/grader" "$root/minitorch" "$tree"
+mkdir "$tree/labs"
+for lab in labs/*/lab.json; do
+    lab=$(basename "${lab%/lab.json}")
+    mkdir "$tree/labs/$lab"
+    for unit in solutions/"$lab"/*.c solutions/"$lab"/*.cu; do [ ! -e "$unit" ] || "$bin/strip" "$unit" "$tree/labs/$lab/${unit##*/}"; done
+done
+cd "$tree" || exit 1
+scratch() { grader/tools/scratch.sh "$build" "$1"; }
+unchanged() { cmp -s labs/03-autograd/tape.c before; }
+
+echo 'static int mine;' >>labs/03-autograd/tape.c && cp labs/03-autograd/tape.c before
+expect "a student's line" 1 "lab: labs/03-autograd/tape.c has lines of yours: move it away first" scratch 03-autograd
+check "it stays" unchanged
+check "and so does the other unit" grep -q 'LAB\|TODO 03.5' labs/03-autograd/backward.c
+"$bin/strip" solutions/03-autograd/tape.c labs/03-autograd/tape.c
+expect "a lab" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+expect "again" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+check "a function of several steps says them" grep -qF '/* steps 03.5, 03.7, 03.8 */' labs/03-autograd/backward.c
+check "given functions stay" grep -q '^void mt_no_grad_begin' labs/03-autograd/tape.c
+check "no hint stays" eval '! grep -q Hint: labs/03-autograd/*.c'
+expect "a lab on the device" 1 "lab 06 has .cu units only" scratch 06-cuda-kernels
+expect "another word" 2 "lab: FROM=memory is unknown: use FROM=scratch" grader/tools/lab.sh "$build" 03-autograd memory
+
+for lab in labs/*; do
+    compgen -G "$lab/*.c" >/dev/null || continue
+    [ "$lab" = labs/03-autograd ] || scratch "${lab#labs/}" >/dev/null || bad "$lab"
+    for unit in "$lab"/*.c; do
+        check "$unit compiles" gcc -std=gnu11 -D_GNU_SOURCE -fopenmp -march=native -w -Iminitorch -fsyntax-only "$unit"
+    done
+    [ "$lab" = labs/03-autograd ] || [ -n "${ALL:-}" ] || continue
+    number=${lab#labs/} && number=${number%%-*}
+    last=$(cd "$root" && "$bin/grade" --lab "$number" --build "$build" --units "$tree/$lab" --no-speed --quiet 2>&1 | tail -n 1)
+    check "$lab earns nothing: $last" grep -qE '^grade [0-9]+: 0/[0-9]+ TODO=[0-9]+( INCONCLUSIVE=[0-9]+)?$' <<<"$last"
+done
+mkdir whole && for unit in solutions/03-autograd/*.c; do perl -0pe 's{^ */\* LAB .*?\*/\n}{}gms' "$unit" >"whole/${unit##*/}"; done
+check "the solution without its marks" eval '! grep -q "LAB 03" whole/*'
+last=$(cd "$root" && "$bin/grade" --lab 03 --build "$build" --units "$tree/whole" --no-speed --quiet 2>&1 | tail -n 1)
+check "it is graded as with them: $last" grep -q '^grade 03: 100/100$' <<<"$last"
+
+# In a release there are no solutions, and the skeletons have their digests.
+"$bin/strip" solutions/03-autograd/tape.c labs/03-autograd/tape.c && "$bin/strip" solutions/03-autograd/backward.c labs/03-autograd/backward.c
+mkdir reference && (cd labs && sha256sum */*.c >../reference/skeletons) && rm -r solutions
+expect "in a release" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+expect "there, too, no second time over what was written" 1 "has lines of yours" scratch 03-autograd
+finish "scratch.sh"
