@@ -1,5 +1,6 @@
 /* allowed.c -- see allowed.h. */
 #include "cli/allowed.h"
+#include "cli/cli.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -195,6 +196,7 @@ void mt_threads_begin(char **argv)
         setenv("OMP_NUM_THREADS", threads, 1);
     if (spin)
         setenv("GOMP_SPINCOUNT", SPINS, 1);
+    mt_cli_keep_hangup();
     if (count || spin)
         execv("/proc/self/exe", argv); /* where that fails, the program goes on as it is */
 }

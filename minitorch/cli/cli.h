@@ -94,8 +94,9 @@ mt_status mt_cli_folder(const char *path);
 
 /* mt_cli_catch_stop -- from now on Ctrl-C, SIGTERM, SIGHUP (the terminal is closed) and SIGUSR1 (Slurm's warning) only
  * make mt_cli_stopped true, so that the program can end where its files are complete. A second Ctrl-C kills as usual. A
- * SIGHUP that was ignored before (nohup) stays so. */
+ * SIGHUP that was ignored when the program began (nohup) stays so. mt_cli_keep_hangup -- the same before an exec. */
 void mt_cli_catch_stop(void);
+void mt_cli_keep_hangup(void);
 bool mt_cli_stopped(void);
 
 /* mt_cli_guard_output -- called by mt_cli_parse: at exit, standard output that could not be written (the disk is full,

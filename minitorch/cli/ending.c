@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t stopped;
+static bool ignored;  /* SIGHUP, when the program began */
 static bool terminal; /* stderr is one */
 
 static void on_stop(int signal_number)
@@ -21,19 +22,32 @@ static void on_stop(int signal_number)
     errno = before;
 }
 
+/* Before the constructors of libraries: in one of them UCX, a library of Open MPI 5, takes SIGHUP for itself. */
+static void see_hangup(void)
+{
+    struct sigaction now;
+    ignored = sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = see_hangup;
+
+void mt_cli_keep_hangup(void)
+{
+    if (ignored)
+        signal(SIGHUP, SIG_IGN);
+}
+
 void mt_cli_catch_stop(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
     terminal = isatty(STDERR_FILENO);
     for (int i = 0; i < MT_COUNT(signals); i++) {
         /* Other signals may come twice without anybody's intent: a closed terminal sends SIGHUP by kernel and shell. */
-        struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART }, before;
+        struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
         action.sa_flags |= signals[i] == SIGINT ? (int)SA_RESETHAND : 0;
         sigemptyset(&action.sa_mask);
-        sigaction(signals[i], NULL, &before);
-        if (signals[i] != SIGHUP || before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
+        sigaction(signals[i], &action, NULL);
     }
+    mt_cli_keep_hangup();
 }
 
 bool mt_cli_stopped(void)
