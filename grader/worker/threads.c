@@ -83,9 +83,8 @@ static void *begin_thread(void *it)
 static void *begin_small(void *it)
 {
     started s = *(started *)it;
-    char here;
     free(it);
-    mg_small_stack_begin(&here);
+    mg_small_stack_begin(__builtin_frame_address(0));
     return s.run(s.argument);
 }
 
