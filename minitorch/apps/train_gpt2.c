@@ -24,10 +24,11 @@ static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale
 typedef mt_gpt2_options options;
 typedef mt_gpt2_run run;
 
-static mt_status team_step(void *user, bool *stepped, mt_step_result *result)
+static mt_status agree(void *user, bool *stop)
 {
-    run *r = user;
-    return r->team->step(r->team, stepped, &r->loop.stop, result, &r->loop.training, r->loop.step);
+    const run *r = user;
+    *stop = r->team->stop;
+    return r->team->failed;
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
     MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss, lr,
-                          rate, mt_amp_scale(r->loop.amp)));
+                          rate, mt_amp_scale(r->extras.amp)));
     return mt_gpt2_run_sample(r);
 }
 
@@ -151,13 +152,10 @@ static mt_status open_text(run *r)
     return MT_OK;
 }
 
-/* Its figures; of the first one what memory it took, and the head of the table. */
-static mt_status after_step(void *user, const mt_step_result *result)
+/* What memory it took, and the head of the table. */
+static mt_status after_first_step(void *user)
 {
     run *r = user;
-    MT_TRY(mt_steps_row(r->figures, r->loop.step, result->loss, result->samples));
-    if (r->loop.step > r->loop.begun + 1)
-        return MT_OK;
     MT_TRY(r->team ? mt_gpt2_run_took(r) : MT_OK);
     if (!mt_team_first(r->team))
         return MT_OK;
@@ -219,13 +217,15 @@ static mt_status setup(run *r)
     r->train = mt_recipe_batches(&o->recipe, mt_team_share(r->team, train), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_team_share(r->team, valid), o->batch);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->steps);
-    r->loop.take = r->team ? team_step : NULL, r->loop.silent = !mt_team_first(r->team);
+    mt_recipe_extras(&r->extras, &o->recipe, &r->loop);
+    r->loop.agree = r->team ? agree : NULL, r->extras.silent = !mt_team_first(r->team);
     r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
     r->loop.training.gradients = o->micro > 1 ? mt_train_accumulate : NULL;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
-    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.after_step = after_step, r->loop.user = r;
+    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
+    r->loop.user = r;
     if (r->team)
-        MT_TRY(r->team->join(r->team, r->model, r->optim));
+        MT_TRY(r->team->join(r->team, &r->loop.training));
     if (o->saving.resume)
         MT_TRY(mt_gpt2_run_resume(r));
     if (o->saving.async)
@@ -237,7 +237,7 @@ static mt_status setup(run *r)
                                       .flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro),
                                       .peak = r->peak_flops,
                                       .waits = r->team };
-    MT_TRY(mt_recipe_figures(&r->figures, &o->recipe, &figures));
+    MT_TRY(mt_recipe_figures(&r->extras.figures, &o->recipe, &figures));
     MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1));
     MT_TRY(mt_gpt2_run_describe(r, true, MT_OK));
     return mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out);
@@ -271,9 +271,7 @@ static void teardown(run *r)
 {
     if (r->team)
         r->team->leave(r->team);
-    mt_steps_close(r->figures);
-    mt_ema_free(r->loop.ema);
-    mt_amp_free(r->loop.amp);
+    mt_extras_free(&r->extras);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);

@@ -47,9 +47,9 @@ typedef struct run {
     mt_saver *saver;
     double start; /* mt_now() */
     mt_metrics *metrics;
-    mt_steps *figures; /* of each step; NULL: not wanted */
-    bool headed;       /* the head of the table is printed */
+    bool headed; /* the head of the table is printed */
     mt_loop loop;
+    mt_extras extras;
     int64_t width[MT_MLP_MOST + 1], layers;
     int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
     double epoch_seconds; /* of the fastest epoch */
@@ -75,10 +75,11 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_recipe_state(rest, &r->opt.recipe);
     mt_state_setting(rest, "images checksum", "%s", mt_saving_sum(images));
     mt_loop_state(rest, &r->loop);
+    mt_ema_state(rest, r->extras.ema);
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_optim_state(rest, r->optim);
-    mt_amp_state(rest, r->loop.amp);
+    mt_amp_state(rest, r->extras.amp);
 }
 
 /* run.json, at the start and at the end; returns status, or the error of writing. */
@@ -120,7 +121,7 @@ static mt_status restore_best(run *r)
         return MT_OK;
     MT_TRY(mt_saver_wait(r->saver));
     mt_state params = mt_module_params(r->model), averages = { 0 };
-    mt_ema_state(&averages, r->loop.ema);
+    mt_ema_state(&averages, r->extras.ema);
     mt_status status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &averages);
     mt_state_free(&params);
     mt_state_free(&averages);
@@ -158,7 +159,7 @@ static mt_status validate(void *user, const mt_stretch *since)
     if (r->valid)
         snprintf(columns, sizeof columns, "%.6f,%.4f,", result.loss, result.accuracy);
     return mt_metrics_row(r->metrics, "%.6g,%.6f,%s%.4f,%g", epoch, since->loss, columns, seconds,
-                          mt_amp_scale(r->loop.amp));
+                          mt_amp_scale(r->extras.amp));
 }
 
 /* The test images, with the best weights. */
@@ -167,7 +168,7 @@ static mt_status test(run *r)
     mt_test_result result;
     double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
     MT_TRY(restore_best(r));
-    mt_ema_swap(r->loop.ema);
+    mt_ema_swap(r->extras.ema);
     MT_TRY(mt_classifier_test(&result, r->model, r->test));
     r->accuracy = result.accuracy;
     printf("\nOf the test images, none of which was used before:\n");
@@ -278,14 +279,11 @@ static mt_status make_model(run *r)
     return MT_OK;
 }
 
-/* Its figures; of the first one what memory it took, and the head of the table. With a report of memory the trace is of
- * the steps that follow: there is one recording at a time. */
-static mt_status after_step(void *user, const mt_step_result *result)
+/* What memory it took, and the head of the table. With a report of memory the trace is of the steps that follow: there
+ * is one recording at a time. */
+static mt_status after_first_step(void *user)
 {
     run *r = user;
-    MT_TRY(mt_steps_row(r->figures, r->loop.step, result->loss, result->samples));
-    if (r->loop.step > r->loop.begun + 1)
-        return MT_OK;
     mt_recipe_memory(&r->opt.recipe);
     print_head(r);
     return mt_recipe_trace(&r->opt.recipe, true);
@@ -298,12 +296,13 @@ static mt_status train(run *r)
         r->valid ? "epoch,loss,val_loss,val_accuracy,seconds,loss_scale" : "epoch,loss,seconds,loss_scale";
     int64_t in_epoch = mt_loader_steps(r->train);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->epochs * in_epoch);
+    mt_recipe_extras(&r->extras, &o->recipe, &r->loop);
     r->loop.training.loss = mt_classifier_loss;
     r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
     r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
-    r->loop.evaluate = validate, r->loop.save = save, r->loop.after_step = after_step, r->loop.user = r;
+    r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
     MT_TRY(o->saving.resume ? resume(r) : MT_OK);
-    MT_TRY(mt_recipe_figures(&r->figures, &o->recipe, &(mt_steps_config){ .begun = r->loop.step }));
+    MT_TRY(mt_recipe_figures(&r->extras.figures, &o->recipe, &(mt_steps_config){ .begun = r->loop.step }));
     MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1));
     MT_TRY(describe(r, true, MT_OK));
     MT_TRY(mt_recipe_trace(&o->recipe, false));
@@ -316,9 +315,7 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
     mt_loader_free(r->test);
-    mt_steps_close(r->figures);
-    mt_ema_free(r->loop.ema);
-    mt_amp_free(r->loop.amp);
+    mt_extras_free(&r->extras);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);

@@ -11,12 +11,6 @@
 #include "kernels/kernels.h"
 #include "core/span.h"
 
-/* What ranks tell each other of a step. */
-typedef struct told {
-    double loss;
-    int64_t samples, stop;
-} told;
-
 typedef struct replicas {
     mt_team base;
     const mt_team_config *config;
@@ -27,7 +21,10 @@ typedef struct replicas {
     float *error;       /* [as long as flat] what was not sent yet */
     float **part_error; /* [buckets] of the second phase of 1bit */
     int64_t parts;
-    told *told; /* [size] */
+    bool (*one)(mt_step_result *sum, const mt_training *training); /* the gradients of this rank */
+    mt_optim_hooks hooks;                                          /* the optimizer's own, of its parts (ZeRO) */
+    double clip;                                                   /* of this step */
+    mt_told *told;                                                 /* [size] */
 } replicas;
 
 /* ---- compressed gradients ------------------------------------------------------------------------------ */
@@ -76,17 +73,86 @@ static void make_errors(replicas *p, int64_t elements)
 
 /* ---- a step ---------------------------------------------------------------------------------------------- */
 
-static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
+mt_told mt_replicas_told(const mt_told *all, int size)
+{
+    mt_told sum = { 0 };
+    for (const mt_told *t = all; t < all + size; t++) {
+        sum.loss += t->loss * (double)t->samples;
+        sum.square += t->square;
+        sum.samples += t->samples;
+        sum.stop |= t->stop;
+    }
+    sum.loss /= (double)sum.samples;
+    return sum;
+}
+
+/* The samples of the step, before backward begins. */
+static void begin(replicas *p, const mt_training *t)
+{
+    int64_t samples = 0;
+    for (int64_t m = 0; m < t->micro; m++)
+        samples += t->targets(t->source, m);
+    if (p->zero)
+        mt_zero_begin(p->zero, t->micro, samples);
+    else
+        mt_ddp_begin(p->ddp, t->micro, samples);
+}
+
+/* Those of the team: loss and samples are told while the last buckets are under way. */
+static bool gradients(mt_step_result *sum, const mt_training *t)
+{
+    replicas *p = t->user;
+    mt_comm *comm = p->base.comm;
+    mt_told *mine = &p->told[comm->rank];
+    mt_step_result own = { 0 };
+    mt_request *telling;
+    begin(p, t);
+    if (!(p->one ? p->one(&own, t) : mt_train_batch(&own, t, 1)))
+        return false;
+    *mine = (mt_told){ own.loss, 0, own.samples, mt_cli_stopped() };
+    mt_status status = mt_all_gather(comm, p->told, mine, sizeof *mine, MT_U8, &telling);
+    p->clip = INFINITY;
+    p->base.failed = p->zero ? MT_OK : mt_ddp_finish(p->ddp);
+    status = status == MT_OK ? mt_wait(telling) : status;
+    p->base.failed = p->base.failed == MT_OK ? status : p->base.failed;
+    mt_told all = mt_replicas_told(p->told, comm->size);
+    *sum = (mt_step_result){ all.loss, all.samples };
+    p->base.stop |= all.stop != 0;
+    return p->base.failed == MT_OK;
+}
+
+/* ZeRO: a rank knows the norm, and updates its part, once all gradients have come. */
+static double clip_later(void *user, const mt_grad_array *arrays, int64_t count, double max_norm)
+{
+    (void)arrays, (void)count;
+    ((replicas *)user)->clip = max_norm;
+    return 0;
+}
+
+static bool update_part(void *user, mt_update *updates)
+{
+    (void)updates;
+    replicas *p = user;
+    mt_optim_hooks team = p->optim->hooks;
+    p->optim->hooks = p->hooks;
+    p->base.failed = mt_zero_step(p->zero, p->clip, NULL);
+    p->optim->hooks = team;
+    return false; /* mt_zero_step has counted it */
+}
+
+static mt_status join(mt_team *team, mt_training *t)
 {
     replicas *p = (replicas *)team;
     const mt_team_config *c = p->config;
-    mt_state params = mt_module_params(model);
+    mt_state params = mt_module_params(t->model);
     mt_status status;
-    p->optim = optim;
+    p->optim = t->optim, p->hooks = t->optim->hooks, p->one = t->gradients;
+    t->gradients = gradients, t->user = p;
     p->flat = c->zero >= 2 ? NULL : mt_flat_gradients(&params);
     if (c->zero) {
-        status =
-            mt_zero_new(&p->zero, p->base.comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
+        const mt_zero_config config = { (int)c->zero, c->bucket_bytes };
+        status = mt_zero_new(&p->zero, p->base.comm, t->optim, &params, &config);
+        t->optim->hooks = (mt_optim_hooks){ clip_later, update_part, p };
     } else {
         const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
         status = mt_ddp_new(&p->ddp, p->base.comm, &params, &config);
@@ -95,65 +161,6 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     }
     mt_state_free(&params);
     return status;
-}
-
-static void begin(replicas *p, int64_t micro, int64_t samples)
-{
-    if (p->zero) {
-        mt_zero_begin(p->zero, micro, samples);
-        return;
-    }
-    mt_optim_zero_grad(p->optim);
-    mt_ddp_begin(p->ddp, micro, samples);
-}
-
-/* The rest of a step, when all gradients of this rank are there. */
-static mt_status update(replicas *p, double clip)
-{
-    if (p->zero)
-        return mt_zero_step(p->zero, clip > 0 ? clip : INFINITY, NULL);
-    mt_status status = mt_ddp_finish(p->ddp);
-    if (status == MT_OK && (clip == 0 || isfinite(mt_optim_clip_grad_norm(p->optim, clip))))
-        mt_optim_step(p->optim);
-    return status;
-}
-
-/* Loss and samples of all ranks, in order of rank: the same bits on each. */
-static void add_up(const replicas *p, mt_step_result *result, bool *stop)
-{
-    *result = (mt_step_result){ 0 };
-    for (int rank = 0; rank < p->base.comm->size; rank++) {
-        result->loss += p->told[rank].loss * (double)p->told[rank].samples;
-        result->samples += p->told[rank].samples;
-        *stop = *stop || p->told[rank].stop;
-    }
-    result->loss /= (double)result->samples;
-}
-
-static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *result, const mt_training *t,
-                      int64_t number)
-{
-    MT_SPAN(MT_SPAN_STEP);
-    replicas *p = (replicas *)team;
-    mt_step_result own = { 0 };
-    mt_request *telling;
-    int64_t samples = 0;
-    for (int64_t m = 0; m < t->micro; m++)
-        samples += t->targets(t->source, m);
-    begin(p, t->micro, samples);
-    *stepped = t->gradients ? t->gradients(&own, t) : mt_train_batch(&own, t, 1);
-    if (!*stepped)
-        return MT_OK;
-    told *mine = &p->told[p->base.comm->rank];
-    *mine = (told){ own.loss, own.samples, mt_cli_stopped() };
-    mt_status status = mt_all_gather(p->base.comm, p->told, mine, sizeof *mine, MT_U8, &telling);
-    mt_optim_set_lr(p->optim, mt_schedule_at(&t->schedule, number));
-    mt_status updated = update(p, t->clip);
-    if (status == MT_OK)
-        status = mt_wait(telling);
-    if (status == MT_OK)
-        add_up(p, result, stop);
-    return updated == MT_OK ? status : updated;
 }
 
 static mt_status mean(mt_team *team, double *value)
@@ -260,10 +267,10 @@ static void leave(mt_team *team)
 
 mt_status mt_replicas_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
-    replicas p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
-                             comm->size, .whole = whole, .comm = comm, .sent = sent, .tell = mt_replicas_tell },
+    replicas p = { .base = { comm->rank, comm->size, join, mean, list, gather, share, leave, comm->rank, comm->size,
+                             .whole = whole, .comm = comm, .sent = sent, .tell = mt_replicas_tell },
                    .config = config,
-                   .told = mt_calloc(comm->size, sizeof(told)) };
+                   .told = mt_calloc(comm->size, sizeof(mt_told)) };
     mt_status status = run(&p.base, user);
     for (int64_t b = 0; b < p.parts; b++)
         free(p.part_error[b]);

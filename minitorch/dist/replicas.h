@@ -12,6 +12,17 @@ mt_status mt_replicas_run(mt_comm *comm, const mt_team_config *config, mt_team_r
 
 mt_status mt_replicas_tell(mt_team *team, void *all, const void *mine, int64_t bytes); /* mt_team's `tell` */
 
+/* What ranks tell each other of a step. */
+typedef struct mt_told {
+    double loss, square; /* square: of the norm of gradients that no other rank tells */
+    int64_t samples;     /* 0: another rank tells the loss of these */
+    int64_t stop;        /* a Ctrl-C */
+} mt_told;
+
+/* mt_replicas_told -- what all ranks have told, [size], added up in order of rank, and so with the same bits on each.
+ * The loss is the mean over all samples. */
+mt_told mt_replicas_told(const mt_told *all, int size);
+
 /* ---- extension point: ranks that divide one model among them (config->pp or tp is above 1) ------------------- */
 typedef struct mt_team_divider {
     mt_status (*run)(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user); /* as above */

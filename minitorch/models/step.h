@@ -43,6 +43,7 @@ struct mt_training {
     /* Adds gradients, loss and samples of the `micro` micro-batches of a step; false: there are fewer. NULL:
      * mt_train_batch, of the only one. Clipping and update have hooks of their own (mt_optim_hooks). */
     bool (*gradients)(mt_step_result *sum, const mt_training *training);
+    void *user; /* what `gradients` needs */
 };
 
 /* mt_train_batch -- add one micro-batch: its gradients, times `share`, to the parameters' gradients, its loss times

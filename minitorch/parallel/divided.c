@@ -12,7 +12,6 @@
 #include "optim/rules.h"
 #include "core/span.h"
 
-typedef mt_divided_told told;
 typedef mt_divided divided;
 
 static const mt_pipe_kind kind_of[] = {
@@ -35,18 +34,11 @@ static bool tells_loss(const divided *d)
     return d->pipeline->rank == d->pipeline->size - 1 && d->tensor->rank == 0;
 }
 
-/* All ranks' told become known; *sum: loss and samples of all, in order of rank, and so the same bits on each. */
-static mt_status tell(divided *d, told mine, told *sum)
+/* *sum: what all ranks have told. */
+static mt_status tell(divided *d, mt_told mine, mt_told *sum)
 {
-    *sum = (told){ 0 };
     mt_status status = mt_all_gather(d->base.comm, d->told, &mine, sizeof mine, MT_U8, NULL);
-    for (const told *t = d->told; t < d->told + d->base.comm->size; t++) {
-        sum->loss += t->loss * (double)t->samples;
-        sum->square += t->square;
-        sum->samples += t->samples;
-        sum->stop |= t->stop;
-    }
-    sum->loss /= (double)sum->samples;
+    *sum = mt_replicas_told(d->told, d->base.comm->size);
     return status;
 }
 
@@ -60,19 +52,6 @@ static mt_status place(mt_team *team, mt_module *model)
                                           .whole_table = strcmp(c->engine, "nccl") == 0 };
     d->model = model;
     return mt_gpt2_divide(&d->parts, model, &config);
-}
-
-static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
-{
-    divided *d = (divided *)team;
-    mt_state params = mt_module_params(model);
-    d->optim = optim;
-    d->flat = mt_flat_gradients(&params);
-    d->device = mt_module_device(model);
-    mt_status status =
-        mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = d->config->bucket_bytes });
-    mt_state_free(&params);
-    return status;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------------ */
@@ -152,9 +131,8 @@ static mt_status same_table(divided *d)
 /* Gradients of all micro-batches, the mean over the replicas. The token table's on the first and the last stage are
  * added at the end of mt_pipe_step, and only then may its bucket be sent, the last one; the others are sent while
  * backward of the last micro-batch goes on. */
-static mt_status gradients(divided *d, const mt_training *t, int64_t samples, double *loss)
+static mt_status add_up(divided *d, const mt_training *t, int64_t samples, double *loss)
 {
-    mt_optim_zero_grad(d->optim);
     mt_ddp_begin(d->ddp, t->micro, samples);
     mt_ddp_hold(d->ddp, mt_gpt2_parts_tied(d->parts));
     MT_TRY(d->pipe ? MT_OK : new_pipe(d, t));
@@ -179,41 +157,63 @@ static double own_square(const divided *d)
     return norm * norm;
 }
 
-/* The same factor on all ranks, so that copies of a parameter stay equal. */
-static void update(divided *d, double norm, double limit)
+static bool gradients(mt_step_result *sum, const mt_training *t)
 {
-    float by = (float)(limit / norm);
-    if (limit > 0 && !isfinite(norm))
-        return;
-    if (limit > 0 && norm > limit)
-        mt_kernels(d->device)->scale_fwd(mt_f32(d->flat), mt_f32(d->flat), by, mt_numel(d->flat));
-    mt_optim_step(d->optim);
-}
-
-static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *result, const mt_training *t,
-                      int64_t number)
-{
-    MT_SPAN(MT_SPAN_STEP);
-    divided *d = (divided *)team;
-    told mine = { 0 }, all;
+    divided *d = t->user;
+    mt_told mine = { 0 }, all = { 0 };
     int64_t samples = 0;
     mt_status status = MT_OK;
     mt_scope_begin();
-    *stepped = take_batches(d, t, &samples);
-    if (*stepped)
-        status = gradients(d, t, samples, &mine.loss);
+    bool got = take_batches(d, t, &samples);
+    if (got)
+        status = add_up(d, t, samples, &mine.loss);
     mt_scope_end();
-    if (status != MT_OK || !*stepped)
-        return status;
-    mine.samples = tells_loss(d) ? samples : 0;
-    mine.square = t->clip > 0 ? own_square(d) : 0;
-    mine.stop = mt_cli_stopped();
-    MT_TRY(tell(d, mine, &all));
-    mt_optim_set_lr(d->optim, mt_schedule_at(&t->schedule, number));
-    update(d, sqrt(all.square), t->clip);
-    *stop = *stop || all.stop;
-    *result = (mt_step_result){ all.loss, all.samples };
-    return MT_OK;
+    if (status == MT_OK && got) {
+        mine.samples = tells_loss(d) ? samples : 0;
+        mine.square = t->clip > 0 ? own_square(d) : 0;
+        mine.stop = mt_cli_stopped();
+        status = tell(d, mine, &all);
+    }
+    d->norm = sqrt(all.square);
+    d->base.stop |= all.stop != 0;
+    d->base.failed = status;
+    *sum = (mt_step_result){ all.loss, all.samples };
+    return got && status == MT_OK;
+}
+
+/* The same factor on all ranks, so that copies of a parameter stay equal. */
+static double clip(void *user, const mt_grad_array *arrays, int64_t count, double limit)
+{
+    (void)arrays, (void)count;
+    divided *d = user;
+    float by = (float)(limit / d->norm);
+    if (isfinite(d->norm) && d->norm > limit)
+        mt_kernels(d->device)->scale_fwd(mt_f32(d->flat), mt_f32(d->flat), by, mt_numel(d->flat));
+    return d->norm;
+}
+
+static bool apply(void *user, mt_update *updates)
+{
+    divided *d = user;
+    if (d->hooks.apply)
+        return d->hooks.apply(d->hooks.user, updates);
+    mt_optim_apply(d->optim, updates);
+    return true;
+}
+
+static mt_status join(mt_team *team, mt_training *t)
+{
+    divided *d = (divided *)team;
+    mt_state params = mt_module_params(t->model);
+    d->optim = t->optim, d->hooks = t->optim->hooks;
+    t->optim->hooks = (mt_optim_hooks){ clip, apply, d };
+    t->gradients = gradients, t->user = d;
+    d->flat = mt_flat_gradients(&params);
+    d->device = mt_module_device(t->model);
+    mt_status status =
+        mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = d->config->bucket_bytes });
+    mt_state_free(&params);
+    return status;
 }
 
 /* ---- evaluation --------------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static mt_status pass(divided *d, int chunk, const mt_batch *batch, double *loss
 static mt_status loss(mt_team *team, double *value, mt_loader *loader)
 {
     divided *d = (divided *)team;
-    told mine = { .samples = tells_loss(d) }, all;
+    mt_told mine = { .samples = tells_loss(d) }, all;
     mt_status status = MT_OK;
     mt_batch batch;
     mt_no_grad_begin();
@@ -283,10 +283,10 @@ static void leave(mt_team *team)
 
 static mt_status run_divided(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
-    divided d = { .base = { comm->rank, comm->size, join, step, .list = list, .leave = leave, .comm = comm,
-                            .sent = sent, .tell = mt_replicas_tell },
+    divided d = { .base = { comm->rank, comm->size, join, .list = list, .leave = leave, .comm = comm, .sent = sent,
+                            .tell = mt_replicas_tell },
                   .config = config,
-                  .told = mt_calloc(comm->size, sizeof(told)) };
+                  .told = mt_calloc(comm->size, sizeof(mt_told)) };
     d.base.place = place, d.base.loss = loss, d.base.move = mt_divided_move;
     mt_status status = mt_mesh_new(&d.mesh, comm, (int)config->dp, (int)config->pp, (int)config->tp);
     if (status == MT_OK) {

@@ -10,13 +10,6 @@
 
 MT_C_BEGIN
 
-/* What ranks tell each other of a step. */
-typedef struct mt_divided_told {
-    double loss, square; /* square: of the norm of gradients that no other rank tells */
-    int64_t samples;     /* 0: another rank tells the loss of these */
-    int64_t stop;
-} mt_divided_told;
-
 typedef struct mt_divided {
     mt_team base;
     const mt_team_config *config;
@@ -32,7 +25,9 @@ typedef struct mt_divided {
     mt_shape *shape;            /* [parts - 1] */
     mt_surround around;         /* the training's */
     mt_tensor **ids, **targets; /* [micro] of a step */
-    mt_divided_told *told;      /* [size] */
+    mt_told *told;              /* [size] */
+    mt_optim_hooks hooks;       /* the optimizer's own */
+    double norm;                /* of all gradients of this step */
 } mt_divided;
 
 /* Whether no other rank has the values that belong to this parameter: no other replica, no other rank of the tensor

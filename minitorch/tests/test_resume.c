@@ -20,6 +20,7 @@ typedef struct small {
     mt_optim *optim;
     mt_loader *loader;
     mt_loop loop;
+    mt_extras extras;
     double mean[STEPS + 1]; /* of each evaluation, by step */
     const char *dir;
     int64_t failing; /* step whose evaluation fails */
@@ -45,6 +46,7 @@ static void lists_of(small *s, mt_state *model, mt_state *rest)
     *model = *rest = (mt_state){ 0 };
     mt_module_state(model, s->model);
     mt_loop_state(rest, &s->loop);
+    mt_ema_state(rest, s->extras.ema);
     mt_loader_state(rest, s->loader);
     mt_optim_state(rest, s->optim);
 }
@@ -65,7 +67,7 @@ static mt_status save(void *user)
 static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
 {
     const mt_recipe recipe = {
-        .optimizer = MT_ADAM, .lr = 0.01, .dtype = MT_F16, .workers = 4, .seed = 3, .quiet = true
+        .optimizer = MT_ADAM, .lr = 0.01, .ema = 0.9, .dtype = MT_F16, .workers = 4, .seed = 3, .quiet = true
     };
     small s = { .dir = dir, .failing = failing };
     fake_set set = fake_set_of(SAMPLES);
@@ -76,7 +78,6 @@ static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
     s.optim = mt_recipe_optim(&recipe, s.model);
     s.loader = mt_recipe_loader(&recipe, &set.base, mt_sampler_shuffling(SAMPLES, 3), BATCH);
     s.loop = (mt_loop){ .training = mt_recipe_training(&recipe, s.model, s.optim, STEPS),
-                        .ema = mt_ema_new(s.model, 0.9),
                         .loader = s.loader,
                         .steps = STEPS,
                         .eval_every = 7,
@@ -85,6 +86,7 @@ static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
                         .save = save,
                         .user = &s,
                         .progress = mt_recipe_progress(&recipe, STEPS) };
+    mt_recipe_extras(&s.extras, &recipe, &s.loop);
     s.loop.training.loss = loss;
     if (from) {
         mt_state model, rest;
@@ -98,7 +100,7 @@ static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
     s.loop.begun = s.loop.step;
     cr_assert_eq(mt_loop_run(&s.loop, until), failing ? MT_ERR_IO : MT_OK, "%s", mt_last_error());
     mt_loader_free(s.loader);
-    mt_ema_free(s.loop.ema);
+    mt_extras_free(&s.extras);
     mt_optim_free(s.optim);
     mt_module_free(s.model);
     return s;

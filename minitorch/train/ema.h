@@ -5,7 +5,7 @@
  *     mt_ema_swap(ema);  ... evaluate ...  mt_ema_swap(ema);
  *
  * After t steps the average is the sum of d^(t-i) w_i over the steps i, times (1 - d) / (1 - d^t): the weights of the
- * sum add up to 1 from the first step on, as in Adam. mt_loop does all of this (train/loop.h).
+ * sum add up to 1 from the first step on, as in Adam. train/extras.h does all of this.
  * Source: Polyak and Juditsky 1992; Kingma and Ba 2015, arXiv:1412.6980, sec. 7.2. */
 #pragma once
 

@@ -29,11 +29,12 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     if (o->from)
         mt_state_setting(rest, "from checksum", "%s", mt_saving_sum(o->from));
     mt_loop_state(rest, &r->loop);
+    mt_ema_state(rest, r->extras.ema);
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_state_real(rest, &r->val_loss, "val loss");
     mt_team_state(r->team, rest, r->optim); /* last, as a team wants it */
-    mt_amp_state(rest, r->loop.amp);        /* empty where the team divides the optimizer */
+    mt_amp_state(rest, r->extras.amp);      /* empty where the team divides the optimizer */
 }
 
 mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
@@ -97,7 +98,7 @@ static mt_status move(run *r, bool saving)
         whole.team = NULL;
         whole.model = whole_model(r);
         whole.optim = mt_recipe_optim(&r->opt.recipe, whole.model);
-        whole.loop.ema = r->loop.ema ? mt_ema_new(whole.model, r->opt.recipe.ema) : NULL;
+        whole.extras.ema = r->extras.ema ? mt_ema_new(whole.model, r->opt.recipe.ema) : NULL;
         lists_of(&whole, &all[0], &all[1]);
         status = saving ? MT_OK : mt_saving_load(&r->opt.saving, r->opt.recipe.out, &all[0], &all[1]);
     }
@@ -108,7 +109,7 @@ static mt_status move(run *r, bool saving)
     for (int list = 0; list < 2; list++)
         mt_state_free(&own[list]), mt_state_free(&all[list]);
     if (mt_team_first(r->team)) {
-        mt_ema_free(whole.loop.ema);
+        mt_ema_free(whole.extras.ema);
         mt_optim_free(whole.optim);
         mt_module_free(whole.model);
     }

@@ -32,10 +32,10 @@ typedef struct mt_gpt2_run {
     mt_module *model;
     mt_optim *optim;
     mt_metrics *metrics;
-    mt_steps *figures; /* of each step; NULL: not wanted */
     mt_saver *saver;
     double start; /* mt_now() */
     mt_loop loop;
+    mt_extras extras;
     mt_recompute *recompute; /* [layers] */
     mt_gpt2_batch batch;
     mt_gpt2_cost cost;

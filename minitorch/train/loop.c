@@ -7,6 +7,7 @@
 
 #include "autograd/finite.h"
 #include "cli/cli.h"
+#include "core/span.h"
 
 static bool next_batch(void *loader, mt_batch *batch)
 {
@@ -16,26 +17,6 @@ static bool next_batch(void *loader, mt_batch *batch)
 static int64_t targets(void *loader, int64_t ahead)
 {
     return mt_loader_ahead(loader, ahead); /* each sample has as many */
-}
-
-enum { GIVE_UP = 100 }; /* steps in a row that the scaler skipped */
-
-static const mt_scaler *scaler_of(const mt_loop *l)
-{
-    return mt_amp_scaler(l->amp);
-}
-
-static bool gave_up(const mt_loop *l)
-{
-    return scaler_of(l) && scaler_of(l)->in_a_row >= GIVE_UP;
-}
-
-static mt_status not_finite(const mt_loop *l, double loss)
-{
-    const char *culprit = mt_finite_culprit(); /* known in the debug flavour only */
-    return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large%s%s", l->step, loss,
-                   l->training.schedule.lr, culprit ? "\nthe first result that was not finite: " : "",
-                   culprit ? culprit : "");
 }
 
 const char *mt_loss_text(char text[32], double loss, int decimals)
@@ -49,25 +30,16 @@ static double mean_loss(const mt_stretch *since)
     return since->finite > 0 ? since->loss / (double)since->finite : NAN;
 }
 
-/* Without a scaler a loss that is not finite ends the run. */
-static void say_skipped(mt_loop *l)
-{
-    mt_progress_clear(&l->progress);
-    fprintf(stderr,
-            "no loss of the last %" PRId64 " steps is finite: each was skipped, and the scale halved, to 2^%" PRId64
-            "\n",
-            l->since.steps, scaler_of(l)->exponent);
-}
-
 static mt_status evaluate(mt_loop *l)
 {
+    void (*around)(void *, mt_loop *, bool) = l->hooks.around_evaluation;
     l->since.loss = mean_loss(&l->since);
-    if (isnan(l->since.loss) && scaler_of(l) && !l->silent)
-        say_skipped(l);
     l->since.seconds = mt_now() - l->since_begin;
-    mt_ema_swap(l->ema);
+    if (around)
+        around(l->hooks.user, l, true);
     mt_status status = l->evaluate(l->user, &l->since);
-    mt_ema_swap(l->ema);
+    if (around)
+        around(l->hooks.user, l, false);
     l->since = (mt_stretch){ 0 };
     return status;
 }
@@ -107,7 +79,6 @@ void mt_loop_state(mt_state *state, mt_loop *l)
     mt_state_real(state, &l->best.value, "best value");
     mt_state_setting(state, "patience", "%" PRId64, l->patience);
     mt_state_setting(state, "min-delta", "%.17g", l->min_delta);
-    mt_ema_state(state, l->ema);
 }
 
 static bool evaluates(const mt_loop *l)
@@ -148,23 +119,42 @@ static bool owes_evaluation(const mt_loop *l)
     return l->step > 0 && l->step == l->begun && l->since.finite > 0 && evaluates(l);
 }
 
-/* A step, of this rank or of all. *stepped false: the end of an epoch. */
+/* Of several ranks, waiting is measured as a share of the steps. */
+static bool step_of_ranks(mt_loop *l, mt_step_result *result)
+{
+    MT_SPAN(MT_SPAN_STEP);
+    return mt_train_step(result, &l->training, l->step);
+}
+
+/* *stepped false: the end of an epoch. */
 static mt_status step(mt_loop *l, bool *stepped, mt_step_result *result)
 {
-    mt_status status = MT_OK;
-    if (l->take) {
-        status = l->take(l->user, stepped, result);
-    } else {
-        *stepped = mt_train_step(result, &l->training, l->step);
-        l->stop = mt_cli_stopped();
+    *stepped = l->agree ? step_of_ranks(l, result) : mt_train_step(result, &l->training, l->step);
+    l->stop = !l->agree && mt_cli_stopped();
+    MT_TRY(l->agree ? l->agree(l->user, &l->stop) : MT_OK);
+    return *stepped ? MT_OK : mt_loader_status(l->loader);
+}
+
+/* What follows a step, before it is shown. */
+static mt_status note(mt_loop *l, const mt_step_result *result)
+{
+    l->step++;
+    l->samples += result->samples;
+    l->since.steps++;
+    l->since.samples += result->samples;
+    if (isfinite(result->loss)) { /* else it overflowed in forward */
+        l->since.finite += result->samples;
+        l->since.loss += result->loss * (double)result->samples;
     }
-    return status == MT_OK && !*stepped ? mt_loader_status(l->loader) : status;
+    MT_TRY(l->hooks.stepped ? l->hooks.stepped(l->hooks.user, l, result) : MT_OK);
+    mt_status status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
+    show(l);
+    return status;
 }
 
 mt_status mt_loop_run(mt_loop *l, int64_t until)
 {
     mt_step_result result;
-    mt_status status;
     bool stepped;
     l->training.next = next_batch;
     l->training.targets = targets;
@@ -178,31 +168,11 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
     while (l->step < until && !patience_ended(l)) {
         if (l->since.steps == 0)
             l->since_begin = mt_now();
-        if ((status = step(l, &stepped, &result)) != MT_OK)
-            return status;
+        MT_TRY(step(l, &stepped, &result));
         if (!stepped)
             continue;
-        l->step++;
-        mt_ema_update(l->ema);
-        l->samples += result.samples;
-        l->since.steps++;
-        l->since.samples += result.samples;
-        if (isfinite(result.loss)) { /* else it overflowed in forward */
-            l->since.finite += result.samples;
-            l->since.loss += result.loss * (double)result.samples;
-        }
-        if (gave_up(l))
-            return mt_fail(MT_ERR_ARGUMENT,
-                           "step %" PRId64 ": the gradients of %d steps in a row were not finite, the loss is %f, its "
-                           "scale 2^%" PRId64 "; --lr %g is too large, or f16 too narrow: use bf16",
-                           l->step, GIVE_UP, result.loss, scaler_of(l)->exponent, l->training.schedule.lr);
-        if (!isfinite(result.loss) && !scaler_of(l))
-            return not_finite(l, result.loss);
-        status = l->after_step ? l->after_step(l->user, &result) : MT_OK;
-        show(l);
-        status = status == MT_OK ? save_and_evaluate(l) : status;
-        if (status != MT_OK)
-            return status;
+        MT_TRY(note(l, &result));
+        MT_TRY(save_and_evaluate(l));
     }
     return MT_OK;
 }

@@ -4,16 +4,14 @@
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
 #pragma once
 
-#include "amp/amp.h"
 #include "cli/progress.h"
-#include "train/ema.h"
 #include "models/step.h"
 
 MT_C_BEGIN
 
 /* What training did since the last evaluation. */
 typedef struct mt_stretch {
-    double loss; /* mean over the samples of steps whose loss is finite; NaN: the scaler has skipped all */
+    double loss; /* mean over the samples of steps whose loss is finite; NaN: there are none */
     double seconds;
     int64_t steps, samples, finite; /* finite: samples in that mean */
 } mt_stretch;
@@ -28,10 +26,17 @@ typedef struct mt_best {
     int64_t behind; /* evaluations since then */
 } mt_best;
 
-typedef struct mt_loop {
+typedef struct mt_loop mt_loop;
+
+/* ---- extension point: what surrounds steps and evaluations; NULL: nothing */
+typedef struct mt_loop_hooks {
+    mt_status (*stepped)(void *user, const mt_loop *loop, const mt_step_result *result); /* a failure ends the loop */
+    void (*around_evaluation)(void *user, mt_loop *loop, bool begins);                   /* before it, and after it */
+    void *user;
+} mt_loop_hooks;
+
+struct mt_loop {
     mt_training training; /* all but next, targets and source, which are the loader */
-    mt_amp *amp;          /* its mixed precision; NULL: products are f32 */
-    mt_ema *ema;          /* updated by each step, and in place of the parameters in `evaluate`; NULL: none */
     mt_loader *loader;    /* its epochs follow each other */
     int64_t step, steps;  /* done, from `begun` on; of the whole run */
     int64_t begun;        /* 0, or the steps of the run that is resumed */
@@ -43,24 +48,25 @@ typedef struct mt_loop {
     mt_best best;       /* changed by mt_loop_note */
     int64_t patience;   /* so many evaluations in a row that are not the best end the run; 0: none do */
     double min_delta;   /* by so much the best evaluation has to be better than the one before it */
-    mt_status (*take)(void *user, bool *stepped,
-                      mt_step_result *result); /* a step of several ranks, which sets stop; NULL: mt_train_step */
+    mt_loop_hooks hooks;
     mt_status (*evaluate)(void *user, const mt_stretch *since);
-    mt_status (*save)(void *user);                                     /* a checkpoint of this step; NULL: none */
-    mt_status (*after_step)(void *user, const mt_step_result *result); /* before an evaluation; NULL: nothing */
+    mt_status (*save)(void *user);       /* a checkpoint of this step; NULL: none */
+    mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
+    mt_status (*agree)(void *user,
+                       bool *stop); /* several ranks: whether the step was taken, and a Ctrl-C reached one */
     void *user;
     mt_progress progress; /* from mt_progress_begin */
     bool stop;            /* Ctrl-C */
     bool silent;          /* another rank prints */
     mt_stretch since;     /* sums until the evaluation; 0 at first */
     double since_begin;   /* mt_now() */
-} mt_loop;
+};
 
 /* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is. */
 bool mt_loop_note(mt_loop *loop, double value);
 
-/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, the rule of early stopping, and
- * the moving averages. What is saved within a stretch continues with the same mean loss; seconds and samples start
+/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, and the rule of early
+ * stopping. What is saved within a stretch continues with the same mean loss; seconds and samples start
  * again. */
 void mt_loop_state(mt_state *state, mt_loop *loop);
 

@@ -171,15 +171,19 @@ mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
 
 mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps)
 {
-    mt_loop loop = { .training = mt_recipe_training(r, model, optim, steps),
-                     .amp = mt_amp_new(optim, r->dtype),
-                     .ema = r->ema ? mt_ema_new(model, r->ema) : NULL,
-                     .loader = loader,
-                     .steps = steps,
-                     .patience = r->patience,
-                     .min_delta = r->min_delta };
-    loop.training.around = mt_amp_around(loop.amp);
-    return loop;
+    return (mt_loop){ .training = mt_recipe_training(r, model, optim, steps),
+                      .loader = loader,
+                      .steps = steps,
+                      .patience = r->patience,
+                      .min_delta = r->min_delta };
+}
+
+void mt_recipe_extras(mt_extras *e, const mt_recipe *r, mt_loop *loop)
+{
+    *e = (mt_extras){ .amp = mt_amp_new(loop->training.optim, r->dtype),
+                      .ema = r->ema ? mt_ema_new(loop->training.model, r->ema) : NULL };
+    loop->training.around = mt_amp_around(e->amp);
+    loop->hooks = mt_extras_hooks(e);
 }
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)

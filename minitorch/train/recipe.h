@@ -14,8 +14,7 @@
 #include "cli/cli.h"
 #include "prof/metrics.h"
 #include "cli/progress.h"
-#include "train/loop.h"
-#include "train/steps.h"
+#include "train/extras.h"
 
 MT_C_BEGIN
 
@@ -77,9 +76,10 @@ mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const cha
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
 mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_loop -- the steps of a run by these, in the recipe's precision; the caller sets its loss, when to evaluate,
- * and what to call, and frees its amp and ema. */
+/* mt_recipe_loop -- the plain steps of a run; the caller sets its loss, when to evaluate, and what to call.
+ * mt_recipe_extras -- what the recipe adds to them: the loop calls *extras, until the caller frees it. */
 mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
+void mt_recipe_extras(mt_extras *extras, const mt_recipe *recipe, mt_loop *loop);
 
 /* mt_recipe_figures -- steps.csv where --metrics-port asks for it; rank 0 calls it before the first step, and before
  * mt_recipe_metrics. config: without the device. */

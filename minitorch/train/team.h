@@ -49,14 +49,10 @@ typedef struct mt_team mt_team;
 struct mt_team {
     int rank, size;
 
-    /* join -- after model and optimizer were made, before the first step: from now on they belong to the team.
-     * Gradients get the memory they need (memory/flat.h). */
-    mt_status (*join)(mt_team *team, mt_module *model, mt_optim *optim);
-
-    /* step -- as mt_train_step, on all samples of all ranks; result: of all of them. *stop becomes true on every rank
-     * when a Ctrl-C has reached one. */
-    mt_status (*step)(mt_team *team, bool *stepped, bool *stop, mt_step_result *result, const mt_training *training,
-                      int64_t step);
+    /* join -- before the first step: from now on model and optimizer belong to the team, and mt_train_step takes a step
+     * on all samples of all ranks, with the result of all of them. Gradients get the memory they need (memory/flat.h).
+     * The team adds its part through the hooks of training and optimizer, around what is there already. */
+    mt_status (*join)(mt_team *team, mt_training *training);
 
     mt_status (*mean)(mt_team *team, double *value); /* over all ranks, with the same bits on each */
 
@@ -70,6 +66,9 @@ struct mt_team {
     void (*leave)(mt_team *team); /* not collective; before the optimizer is freed */
 
     int replica, replicas; /* which share of each batch is this rank's, and how many there are */
+
+    bool stop;        /* a Ctrl-C has reached one of the ranks: true on every rank after the same step */
+    mt_status failed; /* of the latest step */
 
     struct mt_comm *comm; /* of all ranks */
 
