@@ -19,12 +19,12 @@
 #include "core/io.h"      /* whole files */
 
 /* Kernels. */
-#include "kernels/tables.h"     /* the kernels of each device */
-#include "kernels/matmul.h"     /* the matrix product, from naive to fast              lab 01 */
-#include "kernels/kernels.h"    /* layers, activations, losses: forward and backward   lab 02 */
-#include "kernels/manual_mlp.h" /* a perceptron without tensors, by hand               lab 02 */
-#include "ops/kernels_gpt2.h"   /* layernorm and the other kernels of GPT-2            lab 08 */
-#include "ops/kernels_fused.h"  /* several ops in one kernel                           lab 11 */
+#include "kernels/tables.h"      /* the kernels of each device */
+#include "kernels/matmul.h"      /* the matrix product, from naive to fast              lab 01 */
+#include "kernels/kernels.h"     /* layers, activations, losses: forward and backward   lab 02 */
+#include "kernels/manual_mlp.h"  /* a perceptron without tensors, by hand               lab 02 */
+#include "models/kernels_gpt2.h" /* layernorm and the other kernels of GPT-2            lab 08 */
+#include "fused/kernels_fused.h" /* several ops in one kernel                           lab 11 */
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h"  /* nodes, backward, its hooks                             lab 03 */
@@ -52,6 +52,7 @@
 #include "models/mlp.h"        /* a perceptron of modules */
 #include "models/classifier.h" /* its loss, accuracy and mistakes */
 #include "models/gpt2.h"       /* GPT-2 of any size                                   lab 08 */
+#include "models/gpt2_ops.h"   /* ... its operations */
 #include "models/sample.h"     /* text from it                                        lab 08 */
 #include "models/decoder.h"    /* ... with a cache of keys and values                 lab 08 */
 

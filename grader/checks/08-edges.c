@@ -1,4 +1,4 @@
-/* 08-edges.c -- calls at the edge of what ops/kernels_gpt2.h allows: those that must abort, and a NaN. Rows:
+/* 08-edges.c -- calls at the edge of what models/kernels_gpt2.h allows: those that must abort, and a NaN. Rows:
  * 08-gpt2.c. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"

@@ -19,8 +19,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # A figure, its limit now, and the goal of issue 36, which its later steps (moves) reach. A limit only falls.
-limits='stage 05           9500 5500
-stage 08           11900 8000
+limits='stage 05           9250 5500
+stage 08           11700 8000
 stage 15           32200 26000
 files              475 300
 median             70 110

@@ -1,7 +1,7 @@
 /* calls_08.c -- how the worker reaches the units of lab 08. */
 #include "text/tokenizer.h"
 #include "models/sample.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 #include "worker/aborts.h"
 #include "worker/calls_08.h"
 

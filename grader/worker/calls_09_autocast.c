@@ -5,6 +5,7 @@
 #include "autograd/node.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
+#include "models/gpt2_ops.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
 #include "ops/ops.h"

@@ -5,9 +5,9 @@
  * 01's packed kernel on one thread. Threads share out the heads of all samples: no sum is split, so the result does
  * not depend on their number. Lab 11 writes the tiled form, which stores one number a row.
  * Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2. */
-#include "ops/heads.h"
+#include "models/heads.h"
 #include "kernels/kernels.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 int64_t mt_attention_plain_saved_cpu(int64_t B, int64_t T, int64_t H)
 {

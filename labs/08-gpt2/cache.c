@@ -1,7 +1,7 @@
 /* cache.c -- attention of one new token over the stored keys and values of the tokens before it. Heads are
  * independent: threads share them out. The softmax is computed in one pass over the keys: there is no room for a row
  * of scores. */
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 #include "kernels/vecmath.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * The N x V logits are the largest array of the whole model. One array holds the logits, then the probabilities, and in
  * backward the gradient of the logits. The weights are the token table, V rows of C. */
 #include "kernels/kernels.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 #include <inttypes.h>
 

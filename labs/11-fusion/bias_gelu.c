@@ -5,7 +5,7 @@
  * shares rows among threads. Backward shares columns: each thread has all rows of some columns, so that a column's sum,
  * in double, is made by one thread from the first row to the last, and no number is read twice. The fewer threads, the
  * more columns has each, and the longer are the parts of rows that it reads. */
-#include "ops/kernels_fused.h"
+#include "fused/kernels_fused.h"
 #include "kernels/vecmath.h"
 
 #include <omp.h>

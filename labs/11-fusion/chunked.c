@@ -5,7 +5,7 @@
  * and one array of `rows` x V holds each chunk's logits, probabilities and gradients of the logits. dw sums over chunks
  * in their order: the same bits for any number of threads. Source: Hsu et al. 2024, arXiv:2410.10989, sec. 3.2. */
 #include "kernels/kernels.h"
-#include "ops/kernels_fused.h"
+#include "fused/kernels_fused.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* flash.c -- causal self-attention of many heads, forward and backward, without storing T x T scores: the tiled rung
- * of the attention ladder (ops/kernels_gpt2.h). Lab 11.
+ * of the attention ladder (models/kernels_gpt2.h). Lab 11.
  *
  * A tile of ROWS queries and KEYS keys at a time. Forward keeps each query's largest score and its sum so far, and
  * rescales what it has summed when a larger score comes (the online softmax); backward computes the probabilities
  * again from the log-sum-exp that forward saved. The products are lab 01's packed kernel on one thread; threads
  * share out heads and tiles of queries (forward), heads (backward), never a sum. Source: Dao et al. 2022,
  * arXiv:2205.14135, with CPU tiles. */
-#include "ops/heads.h"
-#include "ops/kernels_gpt2.h"
+#include "models/heads.h"
+#include "models/kernels_gpt2.h"
 #include "kernels/vecmath.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* packed.c -- attention in tiles whose products copy nothing: the packed rung of the attention ladder
- * (ops/kernels_gpt2.h). Lab 11.
+ * (models/kernels_gpt2.h). Lab 11.
  *
  * flash.c's products are lab 01's: each packs its operands again, for a tile of 64 x 64. Here a tile of keys and
  * values is packed once, for all queries of a task, into panels as in solutions/01-matmul/matmul.c:
@@ -10,8 +10,8 @@
  * The other operand is a few rows of a tile with SIDE numbers a row, a distance that the compiler knows. A tile of C is
  * MR rows high. So are the scores of forward, 7 KiB: they stay in the L1 cache from the product that makes them to the
  * one that reads them. All work arrays have a fixed size and are on the stack, at most 0.6 MB (backward). */
-#include "ops/heads.h"
-#include "ops/kernels_gpt2.h"
+#include "models/heads.h"
+#include "models/kernels_gpt2.h"
 #include "kernels/vec.h"
 #include "kernels/vecmath.h"
 

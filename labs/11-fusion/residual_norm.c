@@ -3,8 +3,8 @@
  * A row goes through the nearest cache: what one loop writes the next reads there. Rows are independent, so threads
  * share them; dgamma and dbeta sum over rows, which lab 08's kernel does in double for each column. Sums run in lab
  * 08's order, so that both have the same bits. */
-#include "ops/kernels_fused.h"
-#include "ops/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
+#include "models/kernels_gpt2.h"
 
 #include <inttypes.h>
 #include <math.h>

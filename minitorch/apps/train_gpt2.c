@@ -14,6 +14,7 @@
 #include "ops/ops.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
+#include "models/gpt2_ops.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
 #include "train/given.h"

@@ -8,7 +8,7 @@
 
 #include "bench/bench.h"
 #include "core/rng.h"
-#include "ops/kernels_fused.h"
+#include "fused/kernels_fused.h"
 
 typedef struct options {
     int64_t rows, columns, rounds, threads;

@@ -16,7 +16,6 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "kernels/kernels.h"
-#include "kernels/given.h"
 
 enum { SMALL = 4, MOST_LAYERS = 64 };
 
@@ -57,12 +56,12 @@ static void kernel_binary(mt_binary_bwd_fn *bwd, float *dx, float *dout, float *
 
 static void kernel_add(float *dx, float *dout, float *saved)
 {
-    kernel_binary(mt_given_kernels(MT_CPU)->add_bwd, dx, dout, saved);
+    kernel_binary(mt_kernels(MT_CPU)->add_bwd, dx, dout, saved);
 }
 
 static void kernel_mul(float *dx, float *dout, float *saved)
 {
-    kernel_binary(mt_given_kernels(MT_CPU)->mul_bwd, dx, dout, saved);
+    kernel_binary(mt_kernels(MT_CPU)->mul_bwd, dx, dout, saved);
 }
 
 typedef struct link {

@@ -14,8 +14,7 @@ static const mt_device_driver driver = {
     .pack = mt_cuda_pack,
 };
 
-static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_BASE_KERNELS(MT_KERNEL_CUDA) };
-static const mt_given_table given = { MT_GIVEN_KERNELS(MT_KERNEL_CUDA) };
+static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_KERNELS(MT_KERNEL_CUDA) };
 
 int64_t mt_attention_saved_cuda(int64_t B, int64_t T, int64_t H)
 {
@@ -34,8 +33,10 @@ static const mt_fused_table fused = { .bias_gelu_fwd = mt_bias_gelu_fwd_cuda,
 static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
 
 static const void *const kernels[MT_FAMILIES] = {
-    [MT_BASE_FAMILY] = &base,    [MT_GIVEN_FAMILY] = &given, [MT_GPT2_FAMILY] = &gpt2,
-    [MT_16BIT_FAMILY] = &bits16, [MT_FUSED_FAMILY] = &fused,
+    [MT_BASE_FAMILY] = &base,
+    [MT_GPT2_FAMILY] = &gpt2,
+    [MT_16BIT_FAMILY] = &bits16,
+    [MT_FUSED_FAMILY] = &fused,
 };
 
 static const mt_optim_kernels optim_kernels = {

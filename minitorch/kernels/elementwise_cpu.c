@@ -4,10 +4,8 @@
  * A gradient whose operand was repeated is a sum over the repeats. They split the dimensions in two: threads share the
  * elements of the gradient, and each thread walks all repeats of a few of them, adding in double. So every element is
  * computed by one thread, in one order, and no two threads add to the same one. */
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 #include "kernels/nd.h"
-
-const mt_given_table mt_given_cpu = { MT_GIVEN_KERNELS(MT_KERNEL_CPU) };
 
 enum {
     PIECE = 16384, /* elements of a plain walk */

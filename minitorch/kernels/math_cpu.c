@@ -1,13 +1,13 @@
 /* math_cpu.c -- exp, log and sqrt of dense arrays; sums and maxima along a dimension. Sums run in double, in an order
  * that does not depend on the number of threads. */
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 enum { COSTLY_FROM = MT_PARALLEL_FROM / 4 }; /* elements worth threads where each takes tens of instructions */
 
-/* value of x; slope at s, which is x or out, as kernels/given.h says. */
+/* value of x; slope at s, which is x or out, as kernels/kernels.h says. */
 /* clang-format off */
 #define UNARY(name, value, slope)                                                         \
     void mt_##name##_fwd_cpu(float *out, const float *x, int64_t n)                       \

@@ -1,5 +1,5 @@
 /* rows_cpu.c -- gathering rows of a table, dropout. */
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* tables.c -- the kernel tables in use, and the CPU's table of the base family; see tables.h. */
 #include "kernels/kernels.h"
 
-const mt_kernel_table mt_kernels_cpu = { .matmul = mt_matmul_parallel_cpu, MT_BASE_KERNELS(MT_KERNEL_CPU) };
+const mt_kernel_table mt_kernels_cpu = { .matmul = mt_matmul_parallel_cpu, MT_KERNELS(MT_KERNEL_CPU) };
 
 static const void *replaced[MT_FAMILIES][MT_DEVICE_COUNT];
 

@@ -2,12 +2,11 @@
  *
  *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
  *
- * Kernels come in families, so that a program links only those that it uses: base (kernels/kernels.h), the other given
- * ones (kernels/given.h), GPT-2 (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops
- * (ops/kernels_fused.h). A family is a list of names K(relu_fwd); struct, CPU table and CUDA table are made from it:
- * entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new
- * kernel is one more name in its list. Pointers passed to a kernel are on the table's device; CUDA kernels go to the
- * device's current stream. */
+ * Kernels come in families: base (kernels/kernels.h), GPT-2 (models/kernels_gpt2.h), 16-bit floats
+ * (ops/kernels_16bit.h), fused ops (fused/kernels_fused.h). A family is a list of names K(relu_fwd); struct, CPU table
+ * and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and
+ * mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed to a kernel are on the table's
+ * device; CUDA kernels go to the device's current stream. */
 #pragma once
 
 #include "core/device.h"
@@ -16,7 +15,6 @@ MT_C_BEGIN
 
 typedef enum mt_kernel_family {
     MT_BASE_FAMILY,
-    MT_GIVEN_FAMILY,
     MT_GPT2_FAMILY,
     MT_16BIT_FAMILY,
     MT_FUSED_FAMILY,

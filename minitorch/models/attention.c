@@ -2,7 +2,8 @@
  * ladder that programs use. */
 #include "ops/call.h"
 #include "ops/kernels_16bit.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 #include "kernels/vec.h"
 
 /* What lab 11 adds: the packed and the bf16 rung. The Makefile defines MT_PLAIN for programs with lab 08 yours

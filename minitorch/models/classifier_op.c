@@ -2,8 +2,9 @@
 #include "ops/autocast.h"
 #include "ops/call.h"
 #include "ops/kernels_16bit.h"
-#include "ops/kernels_fused.h"
-#include "ops/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 

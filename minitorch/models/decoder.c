@@ -8,8 +8,7 @@
 #include "models/gpt2.h"
 #include "ops/autocast.h"
 #include "kernels/kernels.h"
-#include "ops/kernels_fused.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 #include "kernels/vec.h"
 
 enum {

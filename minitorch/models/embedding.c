@@ -1,6 +1,7 @@
 /* embedding.c -- a row for each token, plus a row for its position. */
 #include "ops/call.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,6 @@
 /* gpt2.c -- GPT-2: its sizes, its modules and their first weights. What they compute: solutions/08-gpt2/model.c. */
 #include "models/gpt2.h"
+#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 #include <math.h>

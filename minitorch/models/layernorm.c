@@ -1,6 +1,7 @@
-/* layernorm.c -- each row normalised, scaled and shifted. */
+/* layernorm.c -- each row normalised, scaled and shifted: the op and its layer. */
 #include "ops/call.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 
@@ -46,4 +47,21 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
     }
     mt_save(node, x, gamma, mean, rstd, beta);
     return out;
+}
+
+/* ---- the layer ------------------------------------------------------------------------------------------ */
+
+static mt_tensor *layernorm_forward(mt_module *m, mt_tensor *x)
+{
+    return mt_layernorm(x, m->param[0], m->param[1], m->scalar[0]);
+}
+
+mt_module *mt_layernorm_layer(int64_t columns)
+{
+    static const mt_module_class class = { "layernorm", layernorm_forward };
+    mt_module *m = mt_module_new(&class);
+    mt_module_new_param(m, "weight", MT_SHAPE(columns), 1);
+    mt_module_new_param(m, "bias", MT_SHAPE(columns), 0);
+    m->scalar[0] = 1e-5f;
+    return m;
 }

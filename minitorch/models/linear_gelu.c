@@ -1,5 +1,6 @@
 /* linear_gelu.c -- the first layer of a block's MLP and its GELU. */
 #include "ops/ops.h"
+#include "models/gpt2_ops.h"
 
 /* The Makefile defines MT_PLAIN for programs with lab 08 yours and lab 11 not. */
 #ifdef MT_PLAIN

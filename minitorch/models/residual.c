@@ -1,5 +1,6 @@
 /* residual.c -- the residual stream: what a part of a block adds to it. */
 #include "ops/call.h"
+#include "models/gpt2_ops.h"
 
 static void residual_backward(mt_node *node, mt_tensor *dout)
 {

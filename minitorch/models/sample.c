@@ -8,7 +8,7 @@
 #include "core/scope.h"
 #include "models/gpt2.h"
 #include "kernels/kernels.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 typedef struct ranked {
     float logit;

@@ -1,6 +1,15 @@
-/* embedding.c -- the layers of module.h that look up rows of a table, and drop out. */
+/* embedding.c -- the layers of module.h with a table of rows, and dropout. */
 #include "nn/module.h"
 #include "ops/ops.h"
+
+mt_module *mt_table_layer(int64_t rows, int64_t columns, mt_rng *rng)
+{
+    static const mt_module_class class = { "table", NULL };
+    mt_module *m = mt_module_new(&class);
+    mt_tensor *w = mt_module_new_param(m, "weight", MT_SHAPE(rows, columns), 0);
+    mt_rng_fill_normal(rng, mt_f32(w), mt_numel(w), 0, 1);
+    return m;
+}
 
 static mt_tensor *embedding_forward(mt_module *m, mt_tensor *ids)
 {

@@ -1,5 +1,5 @@
 /* layers.c -- the layers that every model has: linear, a function, a sequence. The others of module.h are in
- * transformer.c and embedding.c. */
+ * embedding.c. */
 #include "nn/module.h"
 #include "kernels/kernels.h"
 #include "ops/ops.h"

@@ -46,7 +46,6 @@ struct mt_module {
 mt_module *mt_linear_layer(int64_t inputs, int64_t outputs, mt_rng *rng);  /* He weights [I,O], zero bias [O] */
 mt_module *mt_table_layer(int64_t rows, int64_t columns, mt_rng *rng);     /* weight [V,C] ~ normal(0, 1); no forward */
 mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng); /* the same; ids i32 to rows [...,C] */
-mt_module *mt_layernorm_layer(int64_t columns);                            /* gamma 1, beta 0 [C], eps 1e-5 */
 mt_module *mt_dropout_layer(float p, mt_rng rng);
 mt_module *mt_function_layer(mt_tensor *(*function)(mt_tensor *x)); /* mt_relu, mt_gelu, ... */
 mt_module *mt_sequential(int count, ...);                           /* of mt_module *, which it then owns */

@@ -87,21 +87,20 @@ typedef enum mt_kept { MT_KEEP_X, MT_KEEP_OUT } mt_kept;
 mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept);
 void mt_unary_backward(mt_node *node, mt_tensor *dout);
 
-/* MT_UNARY_OP -- defines mt_NAME(x), of an mt_op_kind, with the kernels NAME_fwd and NAME_bwd of a family: table is
- * mt_kernels, ... */
-#define MT_UNARY_OP(name, kind, table, kept)                                                        \
-    static mt_tensor *name##_again(mt_node *node)                                                   \
-    {                                                                                               \
-        return mt_##name(mt_saved_tensor(node, 0));                                                 \
-    }                                                                                               \
-    mt_tensor *mt_##name(mt_tensor *x)                                                              \
-    {                                                                                               \
-        static const mt_op op = { #name, kind, mt_unary_backward };                                 \
-        mt_device on = mt_device_of(x);                                                             \
-        mt_tensor *out = mt_unary_call(&op, x, table(on)->name##_fwd, table(on)->name##_bwd, kept); \
-        if (out->node && (kept) == MT_KEEP_X)                                                       \
-            out->node->again = name##_again;                                                        \
-        return out;                                                                                 \
+/* MT_UNARY_OP -- defines mt_NAME(x), of an mt_op_kind, with the kernels NAME_fwd and NAME_bwd. */
+#define MT_UNARY_OP(name, kind, kept)                                                                         \
+    static mt_tensor *name##_again(mt_node *node)                                                             \
+    {                                                                                                         \
+        return mt_##name(mt_saved_tensor(node, 0));                                                           \
+    }                                                                                                         \
+    mt_tensor *mt_##name(mt_tensor *x)                                                                        \
+    {                                                                                                         \
+        static const mt_op op = { #name, kind, mt_unary_backward };                                           \
+        mt_device on = mt_device_of(x);                                                                       \
+        mt_tensor *out = mt_unary_call(&op, x, mt_kernels(on)->name##_fwd, mt_kernels(on)->name##_bwd, kept); \
+        if (out->node && (kept) == MT_KEEP_X)                                                                 \
+            out->node->again = name##_again;                                                                  \
+        return out;                                                                                           \
     }
 
 /* mt_same_order_op -- the op of a result with the elements of its only input in the same order: a copy, a reshape. */

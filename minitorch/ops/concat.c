@@ -1,6 +1,6 @@
 /* concat.c -- tensors joined along a dimension: the parts are views of the result. */
 #include "ops/call.h"
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
 /* One part of the whole: count indices of dimension dim, from start on. */
 static mt_view stretch(mt_view whole, int dim, int64_t start, int64_t count)
@@ -18,7 +18,7 @@ static void concat_backward(mt_node *node, mt_tensor *dout)
         if (d) {
             mt_strided to = { d->storage->data, d->view },
                        from = { dout->storage->data, stretch(dout->view, dim, start, count) };
-            mt_given_kernels(node->device)->add_strided(&to, &from);
+            mt_kernels(node->device)->add_strided(&to, &from);
             mt_count_work(mt_numel(d), 12 * mt_numel(d));
         }
         start += count;
@@ -63,7 +63,7 @@ mt_tensor *mt_concat(mt_tensor *const *parts, int count, int dim)
         int64_t size = parts[i]->view.shape[dim];
         mt_strided to = { out->storage->data, stretch(out->view, dim, start, size) },
                    from = { mt_storage_data(parts[i]->storage), parts[i]->view };
-        mt_given_kernels(c.device)->copy_to_strided(&to, &from);
+        mt_kernels(c.device)->copy_to_strided(&to, &from);
         start += size;
     }
     mt_node *node = mt_call_end(&c, 0, 8 * mt_numel(out));

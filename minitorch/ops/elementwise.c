@@ -1,6 +1,6 @@
 /* elementwise.c -- arithmetic on two operands, with broadcasting. */
 #include "ops/call.h"
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
 /* Which operands a gradient reads. */
 enum { READS_NONE = 0, READS_A = 1, READS_B = 2, READS_BOTH = 3 };
@@ -61,7 +61,7 @@ static void binary_backward(mt_node *node, mt_tensor *dout)
     mt_tensor *mt_##name(mt_tensor *a, mt_tensor *b)                                                       \
     {                                                                                                      \
         static const binary_op op = { { #name, MT_OP_ELEMENTWISE, binary_backward }, da_reads, db_reads }; \
-        const mt_given_table *kernels = mt_given_kernels(mt_device_of(a));                                 \
+        const mt_kernel_table *kernels = mt_kernels(mt_device_of(a));                                      \
         return binary(&op, a, b, kernels->name##_fwd, kernels->name##_bwd);                                \
     }
 

@@ -1,6 +1,6 @@
 /* kernels_cuda.h -- the CUDA kernels of labs 06 and 11: the launchers that a program calls.
  *
- * Those in a kernel table have the type and contract of the CPU kernel (kernels/kernels.h, kernels/given.h,
+ * Those in a kernel table have the type and contract of the CPU kernel (kernels/kernels.h, kernels/kernels.h,
  * kernels_gpt2.h). Differences on the device, for all of them:
  *   - pointers are to device memory, aligned as their type unless stated; the launch goes to mt_cuda_stream(), and the
  *     launcher returns before the kernel has ended;
@@ -17,9 +17,9 @@
 #pragma once
 
 #include "core/base.h"
-#include "ops/kernels_fused.h"
-#include "ops/kernels_gpt2.h"
-#include "kernels/given.h"
+#include "fused/kernels_fused.h"
+#include "models/kernels_gpt2.h"
+#include "kernels/kernels.h"
 
 MT_C_BEGIN
 

@@ -1,11 +1,11 @@
 /* math.c -- exponentials, logarithms, roots; sums, means and maxima, where a dimension splits a dense tensor into
  * [A,B,C]: A before it, B along it, C after it. */
 #include "ops/call.h"
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
-MT_UNARY_OP(exp, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_OUT)
-MT_UNARY_OP(log, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_X)
-MT_UNARY_OP(sqrt, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(exp, MT_OP_REDUCTION, MT_KEEP_OUT)
+MT_UNARY_OP(log, MT_OP_REDUCTION, MT_KEEP_X)
+MT_UNARY_OP(sqrt, MT_OP_REDUCTION, MT_KEEP_OUT)
 
 typedef struct split {
     int64_t A, B, C;
@@ -45,7 +45,7 @@ static void sum_backward(mt_node *node, mt_tensor *dout)
     mt_strided from = { .data = mt_f32(dout) };
     mt_view middle = mt_view_contiguous(MT_SHAPE(A, 1, C));
     mt_view_broadcast(&from.view, &middle, MT_SHAPE(A, B, C));
-    mt_given_kernels(node->device)->add_strided(&to, &from);
+    mt_kernels(node->device)->add_strided(&to, &from);
     mt_count_work(A * B * C, 4 * (mt_numel(dout) + 2 * A * B * C));
 }
 
@@ -55,7 +55,7 @@ static mt_tensor *sum_split(mt_tensor *x, split s, mt_shape shape)
 {
     MT_CALL(c, &sum_op, { &x, MT_DENSE });
     mt_tensor *out = mt_call_result(&c, shape);
-    mt_given_kernels(c.device)->sum_middle(mt_f32(out), mt_f32(x), s.A, s.B, s.C);
+    mt_kernels(c.device)->sum_middle(mt_f32(out), mt_f32(x), s.A, s.B, s.C);
     mt_node *node = mt_call_end(&c, mt_numel(x), 4 * (mt_numel(x) + mt_numel(out)));
     if (node)
         node->dims[0] = s.A, node->dims[1] = s.B, node->dims[2] = s.C;
@@ -83,7 +83,7 @@ mt_tensor *mt_mean(mt_tensor *x)
 
 static void max_backward(mt_node *node, mt_tensor *dout)
 {
-    mt_given_kernels(node->device)
+    mt_kernels(node->device)
         ->max_middle_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_data(mt_saved_tensor(node, 0)), node->dims[0],
                          node->dims[1], node->dims[2]);
 }
@@ -100,7 +100,7 @@ static mt_tensor *maxima(const mt_op *op, const char *name, mt_tensor *x, int di
     MT_CHECK(s.B >= 1 || s.A * s.C == 0, "%s: %s has nothing along dimension %d", name, mt_text_of(x), dim);
     mt_tensor *out = mt_call_result(&c, shape);
     *at = mt_empty(shape, MT_I64, c.device);
-    mt_given_kernels(c.device)->max_middle_fwd(mt_f32(out), mt_data(*at), mt_f32(x), s.A, s.B, s.C);
+    mt_kernels(c.device)->max_middle_fwd(mt_f32(out), mt_data(*at), mt_f32(x), s.A, s.B, s.C);
     mt_node *node = mt_call_end(&c, 0, 4 * mt_numel(x) + 12 * mt_numel(out));
     if (node)
         node->dims[0] = s.A, node->dims[1] = s.B, node->dims[2] = s.C;

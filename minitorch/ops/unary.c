@@ -20,11 +20,11 @@ void mt_unary_backward(mt_node *node, mt_tensor *dout)
     mt_count_work(0, 16 * mt_numel(dout));
 }
 
-MT_UNARY_OP(relu, MT_OP_ELEMENTWISE, mt_kernels, MT_KEEP_OUT)
-MT_UNARY_OP(sigmoid, MT_OP_ELEMENTWISE, mt_kernels, MT_KEEP_OUT)
-MT_UNARY_OP(tanh, MT_OP_ELEMENTWISE, mt_kernels, MT_KEEP_OUT)
-MT_UNARY_OP(gelu, MT_OP_ELEMENTWISE, mt_kernels, MT_KEEP_X)
-MT_UNARY_OP(gelu_tanh, MT_OP_ELEMENTWISE, mt_kernels, MT_KEEP_X)
+MT_UNARY_OP(relu, MT_OP_ELEMENTWISE, MT_KEEP_OUT)
+MT_UNARY_OP(sigmoid, MT_OP_ELEMENTWISE, MT_KEEP_OUT)
+MT_UNARY_OP(tanh, MT_OP_ELEMENTWISE, MT_KEEP_OUT)
+MT_UNARY_OP(gelu, MT_OP_ELEMENTWISE, MT_KEEP_X)
+MT_UNARY_OP(gelu_tanh, MT_OP_ELEMENTWISE, MT_KEEP_X)
 
 /* ---- scale ------------------------------------------------------------------------------------------- */
 

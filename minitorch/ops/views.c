@@ -1,7 +1,7 @@
 /* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
  * the same view of the source's gradient. */
 #include "ops/call.h"
-#include "kernels/given.h"
+#include "kernels/kernels.h"
 
 /* dx, seen through the view that forward took, += dout; where the view repeats an element its repeats are summed. */
 static void view_backward(mt_node *node, mt_tensor *dout)
@@ -9,7 +9,7 @@ static void view_backward(mt_node *node, mt_tensor *dout)
     mt_tensor *dx = mt_grad_of_input(node, 0);
     mt_strided to = { dx->storage->data, *(const mt_view *)node->user }, from = { dout->storage->data, dout->view };
     to.view.offset += dx->view.offset;
-    mt_given_kernels(node->device)->add_strided(&to, &from);
+    mt_kernels(node->device)->add_strided(&to, &from);
     mt_count_work(mt_numel(dout), 12 * mt_numel(dout));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/scope.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 
 struct mt_gpt2_parts {

@@ -1,6 +1,7 @@
 /* op_cases.c -- the table of op_cases.h: each op as it is called, its oracle, its shapes. */
 #include "testing/op_cases.h"
 #include "core/scope.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 #include "testing/op_oracles.h"
 

@@ -7,7 +7,8 @@
 #include "core/rng.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 
 #include <math.h>

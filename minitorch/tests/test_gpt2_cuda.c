@@ -15,7 +15,8 @@
 #include "models/gpt2.h"
 #include "models/sample.h"
 #include "ops/ops.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 #include "optim/optim.h"
 #include "testing/compare.h"
 

@@ -3,6 +3,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "kernels/manual_mlp.h"
+#include "models/gpt2_ops.h"
 #include "nn/module.h"
 #include "ops/ops.h"
 #include "testing/compare.h"

@@ -2,6 +2,7 @@
  * sizes. */
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 #include "testing/profile_here.h"
 

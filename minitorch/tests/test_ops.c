@@ -2,7 +2,8 @@
  * same bits for every thread count. Then what the table does not cover: ties, NaN, argmax, saved tensors, misuse. */
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 #include "testing/op_cases.h"
 

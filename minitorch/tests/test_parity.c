@@ -5,8 +5,9 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "ops/kernels_16bit.h"
-#include "ops/kernels_gpt2.h"
-#include "kernels/given.h"
+#include "models/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
+#include "kernels/kernels.h"
 #include "optim/optim.h"
 #include "testing/op_cases.h"
 
@@ -44,13 +45,12 @@ Test(parity, the_table_is_full)
 {
     const size_t size[MT_FAMILIES] = {
         [MT_BASE_FAMILY] = sizeof(mt_kernel_table),
-        [MT_GIVEN_FAMILY] = sizeof(mt_given_table),
         [MT_GPT2_FAMILY] = sizeof(mt_gpt2_table),
         [MT_16BIT_FAMILY] = sizeof(mt_16bit_table),
     };
     for (int family = 0; family < MT_FAMILIES; family++) {
         if (family == MT_FUSED_FAMILY)
-            continue; /* on a device two ops do what one does on the CPU (ops/fused.c) */
+            continue; /* on a device two ops do what one does on the CPU (fused/bias_gelu.c) */
         cr_assert_gt(size[family], 0, "table %d is not looked at", family);
         void *const *entry = mt_table_in_use(family, MT_CUDA, NULL);
         for (size_t i = 0; i < size[family] / sizeof *entry; i++)

@@ -1,9 +1,9 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
 #include "ops/kernels_16bit.h"
-#include "ops/kernels_fused.h"
-#include "ops/kernels_gpt2.h"
-#include "kernels/given.h"
+#include "fused/kernels_fused.h"
+#include "models/kernels_gpt2.h"
+#include "kernels/kernels.h"
 #include "optim/rules.h"
 #include "train/recipe.h"
 
@@ -21,7 +21,6 @@ Test(tables, the_cpu_has_every_kernel)
         const void *table;
         size_t size;
     } of[MT_FAMILIES] = { [MT_BASE_FAMILY] = { mt_kernels(MT_CPU), sizeof(mt_kernel_table) },
-                          [MT_GIVEN_FAMILY] = { mt_given_kernels(MT_CPU), sizeof(mt_given_table) },
                           [MT_GPT2_FAMILY] = { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) },
                           [MT_16BIT_FAMILY] = { mt_16bit_kernels(MT_CPU), sizeof(mt_16bit_table) },
                           [MT_FUSED_FAMILY] = { mt_fused_kernels(MT_CPU), sizeof(mt_fused_table) } };
@@ -45,8 +44,8 @@ Test(tables, entries_are_the_kernels_of_their_names)
     cr_assert_eq(table->gelu_tanh_bwd, mt_gelu_tanh_bwd_cpu);
     cr_assert_eq(table->softmax_fwd, mt_softmax_fwd_cpu);
     cr_assert_eq(table->cross_entropy_bwd, mt_cross_entropy_bwd_cpu);
-    cr_assert_eq(mt_given_kernels(MT_CPU)->div_bwd, mt_div_bwd_cpu);
-    cr_assert_eq(mt_given_kernels(MT_CPU)->dropout_fwd, mt_dropout_fwd_cpu);
+    cr_assert_eq(table->div_bwd, mt_div_bwd_cpu);
+    cr_assert_eq(table->dropout_fwd, mt_dropout_fwd_cpu);
     cr_assert_eq(mt_gpt2_kernels(MT_CPU)->classifier_bwd, mt_classifier_bwd_cpu);
 }
 
@@ -57,13 +56,13 @@ static void note_copy(const mt_strided *dst, const mt_strided *src)
 
 Test(tables, one_entry_of_any_family_is_swapped)
 {
-    mt_given_table changed = mt_given_cpu;
+    mt_kernel_table changed = mt_kernels_cpu;
     changed.copy_to_strided = note_copy;
-    mt_table_set(MT_GIVEN_FAMILY, MT_CPU, &changed);
-    cr_assert_eq(mt_given_kernels(MT_CPU)->copy_to_strided, note_copy);
-    cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu, "other families keep theirs");
-    mt_table_set(MT_GIVEN_FAMILY, MT_CPU, NULL);
-    cr_assert_eq(mt_given_kernels(MT_CPU), &mt_given_cpu);
+    mt_table_set(MT_BASE_FAMILY, MT_CPU, &changed);
+    cr_assert_eq(mt_kernels(MT_CPU)->copy_to_strided, note_copy);
+    cr_assert_eq(mt_gpt2_kernels(MT_CPU), &mt_gpt2_cpu, "other families keep theirs");
+    mt_table_set(MT_BASE_FAMILY, MT_CPU, NULL);
+    cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu);
 }
 
 Test(tables, products_go_through_the_table_in_use)

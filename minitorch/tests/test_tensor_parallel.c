@@ -7,6 +7,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "models/gpt2_ops.h"
 #include "counted.h"
 #include "parallel/tensor_parallel.h"
 #include "on_ranks.h"

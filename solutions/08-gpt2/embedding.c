@@ -1,6 +1,6 @@
 /* embedding.c -- a row for each token plus a row for its position, forward and backward. Tokens repeat, so backward
  * adds several rows of dout to one row: threads split columns, never the occurrences of a token. */
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 #include <inttypes.h>
 

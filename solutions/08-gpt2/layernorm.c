@@ -2,7 +2,7 @@
  *
  * Rows are independent in forward and in dx: threads split them. dgamma and dbeta sum over rows: threads split
  * columns, so one thread computes each sum, with the same bits for any number of threads. */
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of norm and sum,
  * Xiong et al. 2020, arXiv:2002.04745. */
 #include "models/gpt2.h"
+#include "models/gpt2_ops.h"
 #include "ops/ops.h"
 
 /* ---- a block ---------------------------------------------------------------------------------------------- */
@@ -19,7 +20,7 @@ mt_tensor *mt_gpt2_attention_forward(mt_module *attn, mt_tensor *x)
 mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 {
     /* LAB 08.10 BEGIN  The MLP part of a block: c_fc from C to 4C columns, GELU in its tanh form, c_proj back to C.
-     * Hint: mt_gelu_tanh of the layer c_fc, or mt_linear_gelu (ops/ops.h), which is both, with its weight and bias,
+     * Hint: mt_gelu_tanh of the layer c_fc, or mt_linear_gelu (gpt2_ops.h), which is both, with its weight and bias,
      * param[0] and param[1]. */
     const mt_module *fc = mlp->child[MT_GPT2_C_FC];
     mt_tensor *hidden = mt_linear_gelu(x, fc->param[0], fc->param[1]);

@@ -1,6 +1,6 @@
 /* sample.c -- from logits to one token: the most likely, or one drawn from those that are not cut off. mt_sample
  * (models/sample.c) ranks the tokens for these kernels and draws the random number, so their results are exact. */
-#include "ops/kernels_gpt2.h"
+#include "models/kernels_gpt2.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* attention_bf16.c -- attention in tiles of 16 bits: the forward of the attention ladder's last rung
- * (ops/kernels_gpt2.h). Lab 11.
+ * (models/kernels_gpt2.h). Lab 11.
  *
  * Tiles, tasks and online softmax are packed.c's. Queries, keys and values are bf16, as mixed precision keeps them (lab
  * 09), and both products add two numbers of K at a time to f32 sums, as lab 09's product does:
@@ -9,8 +9,8 @@
  *
  * Scores, their maximum, the weights e^(score - max) and the sum of these are f32. Only what enters the second product
  * is rounded: P, to bf16. Backward is packed.c's, which reads the same queries, keys and values widened to f32. */
-#include "ops/heads.h"
-#include "ops/kernels_gpt2.h"
+#include "models/heads.h"
+#include "models/kernels_gpt2.h"
 #include "kernels/vec.h"
 #include "kernels/vecmath.h"
 
@@ -24,7 +24,7 @@ enum {
     QUERIES = 2 * KEYS       /* of a task, for which keys and values are packed once */
 };
 
-/* One head of one sample: mt_head (ops/heads.h) with numbers of 16 bits. */
+/* One head of one sample: mt_head (models/heads.h) with numbers of 16 bits. */
 typedef struct head {
     const mt_bf16 *q, *k, *v;
     int64_t T, C, D;

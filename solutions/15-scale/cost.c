@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "ops/kernels_fused.h"
+#include "fused/kernels_fused.h"
 
 enum { F32 = 4 };
 

@@ -1,6 +1,7 @@
 /* fused.c -- ops that do the work of several in one pass over memory. */
 #include "ops/call.h"
-#include "ops/kernels_fused.h"
+#include "fused/kernels_fused.h"
+#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 
