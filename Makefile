@@ -306,7 +306,7 @@ reference:
 	@.ci/deps --grade
 	@$(MAKE) -s grader $(REF)/bin/make_digits $(if $(wildcard $(addprefix labs/,$(addsuffix /*.cu,$(call lab_of,$(LAB))))),emulator) MINE=
 
-progress: data-or-standin
+progress: data-or-standin $(if $(wildcard labs/*/*.cu),emulator)
 	@grader/tools/progress.sh $(REF)
 
 data:

@@ -4,6 +4,8 @@
  * 3 could not grade. */
 #include "command.h"
 #include "grading.h"
+#include "json.h"
+#include "labinfo.h"
 #include "labs.h"
 #include "sandbox/scratch.h"
 #include "sandbox/session.h"
@@ -316,6 +318,27 @@ static void tell_machine_code(const mg_results *results, const char *folder, con
         fprintf(stderr, "grade: %s\n", mt_last_error());
 }
 
+/* After a lab in labs/ of which no row failed or is to do: what it gave, how to try that, and what comes next. */
+static void put_gift(const mg_options *o, const mg_results *results)
+{
+    mg_labinfo info;
+    const mg_lab *const *lab = mg_labs;
+    bool whole = !o->submission && !o->step && !o->again && results->count > 0;
+    for (const mg_row *row = results->rows; row < results->rows + results->count; row++)
+        whole = whole && row->ran &&
+                (row->verdict == MG_PASS || row->verdict == MG_INCONCLUSIVE || row->verdict == MG_REVIEW);
+    if (!whole || mg_labinfo_read(&info, o->root, o->lab->id) != MT_OK)
+        return;
+    while (*lab != o->lab)
+        lab++;
+    printf("\n Your framework can now %s.\n Try it with your units:  %s\n", mg_json_string(info.json, "gives"),
+           mg_json_string(info.json, "try"));
+    if (lab[1])
+        printf(" The next lab:  make lab LAB=%.2s", lab[1]->id);
+    puts(lab[1] ? "     How far you are:  make progress" : " That was the last lab. How far you are:  make progress");
+    mg_labinfo_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     char build[PATH_MAX], html[PATH_MAX] = "";
@@ -360,7 +383,9 @@ int main(int argc, char **argv)
     }
     if (c.options.times > 0)
         mg_times_report(&results);
-    else
+    else if (!c.quiet)
+        put_gift(&c.options, &results);
+    if (c.options.times == 0)
         mg_report_end(stdout, &results, html[0] ? html : NULL);
     bool full = results.points >= results.max;
     mg_results_free(&results);

@@ -102,17 +102,29 @@ sed -i 's/linear.c does not build/the units do not build together/g' unbuilt.jso
 expect "rowverdict: nor of units that do not link" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6
 expect "rowverdict: not JSON" 2 "not JSON" "$build/bin/rowverdict" bad.json 02.6
 
-mkdir -p labs/00-tensors labs/01-matmul && touch labs/0{0-tensors,1-matmul}/lab.json
-printf '#!/bin/sh\necho "grade $2: $(cat "$ROOT/said$2")"\n' >grade
+mkdir -p labs/00-tensors labs/01-matmul && touch labs/01-matmul/lab.json
+printf '{\n  "gives": "reshape tensors",\n  "try": "make bench LAB=\\"00\\"",\n  "units": []\n}\n' >labs/00-tensors/lab.json
+printf '#!/bin/sh\necho "$2" >>"$ROOT/graded"\necho "grade $2: $(cat "$ROOT/said$2")"\n' >grade
 echo '90/100' >said00 && echo '0/100 TODO=9' >said01
-expect "a lab that passes" 0 "00-tensors              90/100  passes" "$progress" "$build"
-expect "a lab not begun" 0 "01-matmul                0/100  not begun" "$progress" "$build"
-expect "what it can do" 0 "  - reshape, transpose" "$progress" "$build"
-expect "the last line" 0 "progress: 1/2 labs" "$progress" "$build"
+echo 'int a;' >labs/00-tensors/unit.c
+progress_says() { expect "$1" 0 "$2" "$progress" "$build"; }
+progress_says "a lab that passes" "00-tensors              90/100  passes"
+progress_says "a lab not begun" "01-matmul                0/100  not begun"
+progress_says "what it can do, and the command" '  - reshape tensors                                            make bench LAB="00"'
+progress_says "the last line" "progress: 1/2 labs"
+check "a result is kept" [ "$(xargs <graded)" = "00 01" ]
+echo 'int b;' >>labs/00-tensors/unit.c
 echo '90/100 FAIL=1' >said00
-expect "a lab that fails" 0 "begun: FAIL=1" "$progress" "$build"
-expect "where to begin" 0 "Start with: make lab LAB=00" "$progress" "$build"
+progress_says "a lab that fails, its unit has changed" "begun: FAIL=1"
+echo 'int c;' >>labs/00-tensors/unit.c
+progress_says "where to begin" "Start with: make lab LAB=00"
+check "only it was graded again" [ "$(xargs <graded)" = "00 01 00 00" ]
+echo 'int d;' >>labs/00-tensors/unit.c
+echo '90/100 INCONCLUSIVE=1' >said00
+progress_says "a race that was not measured" "  passes"
+progress_says "it is not kept" "  passes"
+check "but graded each time" [ "$(xargs <graded)" = "00 01 00 00 00 00" ]
 printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
-expect "a grader that cannot" 0 "could not be graded: no worker" "$progress" "$build"
+progress_says "a grader that cannot" "could not be graded: no worker"
 
 finish "mutants.sh, progress.sh"

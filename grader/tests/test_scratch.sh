@@ -42,6 +42,9 @@ mkdir whole && for unit in solutions/03-autograd/*.c; do perl -0pe 's{^ */\* LAB
 check "the solution without its marks" eval '! grep -q "LAB 03" whole/*'
 last=$(cd "$root" && "$bin/grade" --lab 03 --build "$build" --units "$tree/whole" --no-speed --quiet 2>&1 | tail -n 1)
 check "it is graded as with them: $last" grep -q '^grade 03: 100/100$' <<<"$last"
+cp whole/*.c "$root/labs/03-autograd/lab.json" labs/03-autograd/
+check "what a passed lab gave" eval '"$bin/grade" --root "$tree" --lab 03 --build "$build" --no-speed | grep -q "^ Try it with your units:  make mnist MINE=\"01 02 03\"$"'
+check "nothing after one step" eval '! "$bin/grade" --root "$tree" --lab 03 --build "$build" --step 03.1 | grep -q "Your framework can"'
 
 # In a release there are no solutions, and the skeletons have their digests.
 "$bin/strip" solutions/03-autograd/tape.c labs/03-autograd/tape.c && "$bin/strip" solutions/03-autograd/backward.c labs/03-autograd/backward.c
