@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 tree=$dir/tree build=$root/build/release
-mkdir -p "$tree" && cp -r solutions "$tree" && ln -s "$root/grader" "$root/minitorch" "$tree"
+mkdir -p "$tree" && cp -r solutions minitorch "$tree" && ln -s "$root/grader" "$tree"
 mkdir "$tree/labs"
 for lab in labs/*/lab.json; do
     lab=$(basename "${lab%/lab.json}")
