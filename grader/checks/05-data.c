@@ -1,4 +1,5 @@
-/* 05-data.c -- the rows of lab 05. How they run: 05-formats.c, 05-pictures.c, 05-samplers.c, 05-loader.c. */
+/* 05-data.c -- the rows of lab 05. How they run: 05-formats.c, 05-pictures.c, 05-samplers.c, 05-ring.c,
+ * 05-loader.c. */
 #include "checks/05-data.h"
 
 // clang-format off

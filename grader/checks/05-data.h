@@ -34,10 +34,12 @@ void mg_05_batches(mg_run *run, const void *one_case);
 void mg_05_sample_rng(mg_run *run, const void *one_case);
 void mg_05_collate(mg_run *run, const void *one_case);
 
-/* 05-loader.c */
-enum { MG_LOADER_ORDER, MG_LOADER_RESUME, MG_LOADER_AHEAD, MG_LOADER_LAW };
+/* 05-ring.c */
 void mg_05_ring(mg_run *run, const void *one_case);
 void mg_05_stop(mg_run *run, const void *one_case);
+
+/* 05-loader.c */
+enum { MG_LOADER_ORDER, MG_LOADER_RESUME, MG_LOADER_AHEAD, MG_LOADER_LAW };
 void mg_05_loader(mg_run *run, const void *one_case);
 
 /* The sampler that a call gets: count, shuffle, seed, rank, world, uneven (1: drop). */
