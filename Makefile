@@ -231,7 +231,7 @@ $(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c) grader/text.c) $(REF
 $(REF)/grader-tests/test_traffic: $(REF)/worker/moves.o
 $(REF)/grader-tests/test_traffic: LDLIBS += \
     $(shell sed -n '/wrapped\[\]/,/isoc99/p' grader/build/link.c | grep -o 'wrap=[a-z_0-9]\+' | sed 's/^/-Wl,--/')
-$(REF)/grader-tests/test_sharing: $(addprefix $(REF)/worker/,sharing.o openmp.o threads.o traffic.o moves.o)
+$(REF)/grader-tests/test_sharing: $(addprefix $(REF)/worker/,sharing.o openmp.o threads.o traffic.o moves.o statics_begin.o statics_end.o statics.o)
 $(REF)/grader-tests/test_sharing: LDLIBS += -l:libgomp.a -Wl,--wrap=nanosleep \
     $(shell grep -o 'wrap=[GOMPa-z_0-9]\+' grader/build/link.c | grep -v cu | sed 's/^/-Wl,--/')
 $(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a

@@ -34,7 +34,7 @@ typedef struct parts {
     char list[PATH_MAX];             /* a response file with the objects, ours first */
     char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
     char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
-    int folders;
+    int folders, others; /* the first of them are not ours */
 } parts;
 
 /* In a counted worker, the graded lab's units count, and the kernels of earlier labs that they call. */
@@ -70,6 +70,7 @@ static void find_folders(const mg_build *b, const char *graded, unsigned whose, 
             add_folder(b, whose, e->d_name, p);
     if (labs)
         closedir(labs);
+    p->others = p->folders;
     for (int i = 0; i < b->mines; i++)
         if (is_mine(b, whose, b->mine[i]) && !is_left_out(b->mine[i], graded))
             add_folder(b, whose, b->mine[i], p);
@@ -98,7 +99,7 @@ static bool has_ranks(const char *id)
 }
 
 /* What counts, and notices what is not counted. */
-static const char *const counting[] = { "traffic", "moves", "given", "openmp", "threads" };
+static const char *const counting[] = { "traffic", "moves", "given", "openmp", "threads", "statics" };
 
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
@@ -119,8 +120,13 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     list_folder(list, p->worker, calls); /* a large lab has several */
     if (strncmp(id, "14", 2) == 0)       /* its ranks are those of lab 13 */
         fprintf(list, "%s/calls_13_ranks.o\n%s/calls_13_hub.o\n", p->worker, p->worker);
-    for (int i = 0; i < p->folders; i++)
+    for (int i = 0; i < p->folders; i++) {
+        if (whose & MG_COUNTED && i == p->others)
+            fprintf(list, "%s/statics_begin.o\n", p->worker);
         list_folder(list, p->folder[i], "");
+    }
+    if (whose & MG_COUNTED)
+        fprintf(list, "%s/statics_end.o\n", p->worker);
     if (on_device(b, id, whose))
         fprintf(list, "%s/on_device.o\n%s/device_calls.o\n%s/libcuemu.a\n", p->worker, p->worker, p->emulator);
     else if (b->cuda)

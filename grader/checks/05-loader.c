@@ -1,4 +1,5 @@
-/* 05-loader.c -- how the checks of steps 05.13 to 05.16 run: the loader around the ring (05-ring.c). Rows: 05-data.c. */
+/* 05-loader.c -- how the checks of steps 05.13 to 05.16 run: the loader around the ring (05-ring.c). Rows:
+ * 05-data.c. */
 #include "checks/05-data.h"
 
 #include <inttypes.h>

@@ -43,6 +43,7 @@ static atomic_int threads_seen;
 static _Atomic uint32_t region; /* even outside of parallel regions */
 static _Atomic uintptr_t found; /* where the first race was, as an address of the code */
 static atomic_bool unknown;     /* a unit synchronises in a way that is not followed: no verdict */
+static atomic_bool ordered;     /* there was a release */
 static bool watching;
 
 /* What the releases of this epoch have published. */
@@ -127,6 +128,7 @@ void mg_share_release(void)
     if (!is_searched())
         return;
     lock(&released_busy);
+    atomic_store(&ordered, true);
     if (released_epoch != epoch())
         memset(released, 0, sizeof released);
     released_epoch = epoch();
@@ -225,7 +227,13 @@ void mg_share_begin(void)
     atomic_fetch_add(&region, 2); /* what was noted before does not count */
     atomic_store(&found, 0);
     atomic_store(&unknown, false);
+    atomic_store(&ordered, false);
     watching = true;
+}
+
+bool mg_share_ordered(void)
+{
+    return atomic_load(&ordered) || atomic_load(&unknown);
 }
 
 uintptr_t mg_share_end(void)

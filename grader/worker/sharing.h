@@ -8,6 +8,8 @@
 void mg_share_begin(void);
 /* mg_share_end -- the code of the first access that raced; 0: none did. */
 uintptr_t mg_share_end(void);
+/* mg_share_ordered -- whether since the beginning something was done that may order accesses. */
+bool mg_share_ordered(void);
 
 /* mg_share_touch -- an access of this thread, by the code at that address. */
 void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code);

@@ -1,7 +1,9 @@
 /* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
  * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
  * grader/rows/traffic.h describes the count; only counting workers link this file. Without a cache nothing is
- * counted, and data races are searched (sharing.c): between calls at once, and between the threads of the unit.
+ * counted, and data races are searched (sharing.c): between calls at once, and between the threads of the unit. What
+ * code that is not compiled so writes for the unit, through a pointer or as a structure that it returns, is seen by
+ * what becomes of the unit's static memory (statics.c).
  *
  * Threads that the unit starts share the one cache. Stacks count with the larger cache; with the smaller one they are
  * left out, because blocks that a unit packs there stay in the larger. The compiler does not report the accesses to a
@@ -13,6 +15,7 @@
 #include "worker/on_device.h"
 #include "worker/sharing.h"
 #include "worker/small_stack.h"
+#include "worker/statics.h"
 
 #include <link.h>
 #include <omp.h>
@@ -44,6 +47,7 @@ static bool counting, sharing;              /* one or the other */
 static bool stacks;                         /* count, too */
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* the cache, and the counts */
 static char *own_from, *own_end;            /* arrays of calls at once: each has its own, so they are not searched */
+static atomic_bool atomics;                 /* a unit does an atomic operation while it is searched */
 uintptr_t mg_unseen;
 static _Thread_local char *stack_top; /* NULL: not that of a counted call */
 
@@ -114,9 +118,11 @@ static char *copy_arrays(mg_value *of, char *to, const mg_value *values, const m
 
 /* The call by two threads, each with arrays of its own. The second begins when the first is done, so that a unit that
  * shares memory between the calls does the same every time; nothing that the search knows of orders the two. Thread 0
- * makes no call: where its stack is, which is not searched, is known with /proc only. */
-static void call_at_once(const mg_function *function, const mg_value *values, const mg_wire_request *request)
+ * makes no call: where its stack is, which is not searched, is known with /proc only. Returns whether a call changes
+ * static memory and does nothing that could order this: two calls at once write it then, whoever does it for them. */
+static bool call_at_once(const mg_function *function, const mg_value *values, const mg_wire_request *request)
 {
+    bool changed = false;
     mg_value of[AT_ONCE][MG_WIRE_VALUES];
     size_t size = MG_PAGE;
     for (uint32_t i = 0; i < request->count; i++)
@@ -132,13 +138,18 @@ static void call_at_once(const mg_function *function, const mg_value *values, co
         const int me = omp_get_thread_num();
         while (atomic_load(&turn) != (me ? me : AT_ONCE + 1))
             nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
-        if (me) {
+        if (me == 1)
+            mg_statics_keep();
+        if (me)
             function->call(of[me - 1]);
+        if (me == 1)
+            changed = mg_statics_changed();
+        if (me)
             atomic_store(&turn, me + 1);
-        }
     }
     munmap(block, AT_ONCE * size);
     own_from = own_end = NULL;
+    return changed && !atomics && !mg_share_ordered();
 }
 
 /* ---- one call ----------------------------------------------------------------------------------------------- */
@@ -217,7 +228,8 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
         sharing = true;
         if (report->cache == MG_ALSO_AT_ONCE) { /* first: what a unit prepares in its first call is searched, too */
             mg_share_begin();
-            call_at_once(function, values, request);
+            atomics = false;
+            report->changed_statics = call_at_once(function, values, request);
             report->raced_at_once = (int64_t)mg_share_end();
         }
         mg_share_begin();
@@ -303,6 +315,8 @@ void __tsan_func_exit(void)
 /* Before an operation that may publish what was written; behind one that may read what others have published. */
 static inline void order_before(int order)
 {
+    if (sharing)
+        atomic_store(&atomics, true);
     if (sharing && order != __ATOMIC_RELAXED)
         mg_share_release();
 }
