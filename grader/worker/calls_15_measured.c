@@ -12,7 +12,7 @@
 #include "dist/threads.h"
 #include "dist/zero.h"
 #include "parallel/parts.h"
-#include "models/recompute.h"
+#include "memory/recompute.h"
 #include "ops/autocast.h"
 #include "optim/optim.h"
 #include "worker/calls_15.h"

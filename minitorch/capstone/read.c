@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/recompute.h"
+#include "memory/recompute.h"
 #include "plan/files.h"
 
 enum { MOST_POOLS = 16, MOST_LINKS = 64, MOST_EVENTS = 100000, MOST_DEVICES = 4096, MOST_TASKS = 1 << 18 };

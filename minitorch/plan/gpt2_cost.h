@@ -6,7 +6,7 @@
  *     mt_gpt2_cost_print(&cost, mt_gpt2_size("gpt2")); */
 #pragma once
 
-#include "models/recompute.h"
+#include "memory/recompute.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* recompute.c -- see recompute.h. */
-#include "models/recompute.h"
+#include "memory/recompute.h"
 
 #include <inttypes.h>
 #include <stdio.h>
