@@ -206,8 +206,8 @@ $(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a $(if $(LEVEL),re
 	@cd $(@D) && nm -A -P -g --defined-only libgiven.a worker/*.o >$(@F)
 	@($(if $(LEVEL),cat reference/defined,$(list_units))) >>$@
 
-# Extension points (train/team.h, dist/replicas.h): nothing names these objects, so the archive alone would not bring them.
-$(B)/bin/train_gpt2 $(B)/tests/test_team: $(call obj,$(wildcard minitorch/dist/engines.c minitorch/parallel/divided.c))
+# Extension points (train/team.h, train/gpt2_run.h, dist/replicas.h): nothing names these objects, so the archive alone would not bring them.
+$(B)/bin/train_gpt2 $(B)/tests/test_team: $(call obj,$(wildcard minitorch/dist/engines.c minitorch/parallel/divided.c minitorch/plan/gpt2_plan.c))
 ifneq ($(MPI),)
 $(REF)/mpi/%.o: minitorch/%.c $(REF)/made-for
 	$(call compile,-DMT_MPI $(shell mpicc --showme:compile))

@@ -46,7 +46,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 {
     run *r = user;
     double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
-    double flops = (double)(since->steps * r->cost.flops * mt_team_replicas(r->team)) / since->seconds;
+    double flops = (double)(since->steps * r->flops * mt_team_replicas(r->team)) / since->seconds;
     char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
@@ -110,15 +110,15 @@ static const mt_option flags[] = {
 static mt_status plan(run *r)
 {
     const options *o = &r->opt;
-    int64_t layers = o->config.layers;
-    r->batch = (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype };
-    r->recompute = mt_realloc(NULL, layers, sizeof *r->recompute);
-    for (int64_t l = 0; l < layers; l++)
+    r->recompute = mt_realloc(NULL, o->config.layers, sizeof *r->recompute);
+    for (int64_t l = 0; l < o->config.layers; l++)
         r->recompute[l] = o->recompute.each;
-    if (o->recompute.budget && mt_gpt2_choose(r->recompute, &o->config, &r->batch, o->recompute.budget) != MT_OK)
-        return mt_fail(MT_ERR_ARGUMENT, "recompute: %s", mt_last_error());
-    r->cost = mt_gpt2_cost_of(&o->config, &r->batch, r->recompute);
-    return MT_OK;
+    if (mt_gpt2_plan)
+        return mt_gpt2_plan->plan(r);
+    return o->plan || o->recompute.budget
+               ? mt_fail(MT_ERR_UNAVAILABLE,
+                         "this program was built without plans: use neither --plan nor a size for --recompute")
+               : MT_OK;
 }
 
 /* The text, and what training on it takes. */
@@ -133,7 +133,7 @@ static mt_status open_text(run *r)
     MT_TRY(mt_gpt2_check(&o->config));
     MT_TRY(plan(r));
     if (!o->plan) {
-        MT_TRY(mt_gpt2_run_fits(r));
+        MT_TRY(mt_gpt2_plan ? mt_gpt2_plan->fits(r) : MT_OK);
         MT_TRY(mt_team_launch(&o->team, &o->recipe));
     }
     if (o->team.ranks > 1)
@@ -145,11 +145,8 @@ static mt_status open_text(run *r)
                100.0 * (double)others / (double)(o->team.schedule.chunks * o->micro + others));
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     printf("Attention: %s\n", mt_attention_name(o->recipe.device, o->recipe.dtype, o->config.width, o->config.heads));
-    mt_gpt2_cost_print(&r->cost, &o->config);
-    if (o->plan)
-        mt_gpt2_recompute_print(&o->config, &r->batch, o->recompute.budget ? r->recompute : NULL);
-    if (r->cost.again_flops)
-        printf("Backward computes again: %s\n", mt_recompute_text(r->recompute, o->config.layers));
+    if (mt_gpt2_plan)
+        mt_gpt2_plan->print(r);
     return MT_OK;
 }
 
@@ -163,17 +160,11 @@ static mt_status after_first_step(void *user)
     if (r->opt.recipe.memory_report)
         mt_caching_record(r->opt.recipe.device);
     mt_recipe_memory(&r->opt.recipe);
-    if (!r->team)
-        printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
+    if (!r->team && r->peak)
+        printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->peak / 1e6,
                (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
     print_head(r);
     return mt_recipe_trace(&r->opt.recipe, true);
-}
-
-static void advise(void *user, FILE *out, int64_t had)
-{
-    const run *r = user;
-    mt_gpt2_advise(out, &r->opt.config, &r->batch, r->recompute, had);
 }
 
 /* Weights and an order of batches from and for other programs. The model is whole, and on the CPU. */
@@ -235,7 +226,7 @@ static mt_status setup(run *r)
         return MT_OK;
     const mt_steps_config figures = { .begun = r->loop.step,
                                       .tokens = (double)o->config.block,
-                                      .flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro),
+                                      .flops = (double)r->flops / (double)(o->batch / o->team.dp * o->micro),
                                       .peak = r->peak_flops,
                                       .waits = r->team };
     MT_TRY(mt_recipe_figures(&r->extras.figures, &o->recipe, &figures));
@@ -257,7 +248,7 @@ static mt_status train(run *r)
     if (status == MT_OK)
         status = mt_loop_run(&r->loop, o->steps);
     mt_progress_clear(&r->loop.progress);
-    int64_t flops = (r->loop.step - r->loop.begun) * r->cost.flops, ranks = mt_team_size(r->team);
+    int64_t flops = (r->loop.step - r->loop.begun) * r->flops, ranks = mt_team_size(r->team);
     mt_recipe_traced(&o->recipe, flops * mt_team_replicas(r->team) / ranks, (int)ranks);
     if (o->caching)
         mt_caching_print(stdout, o->recipe.device);
@@ -306,9 +297,10 @@ static mt_status start(run *r)
         mt_caching_begin(o->recipe.device);
     mt_status status = mt_recipe_begin(&o->recipe);
     r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
-    mt_memory_advise(o->team.ranks > 1 ? NULL : advise, r); /* it speaks of the batch of one rank */
+    if (mt_gpt2_plan && o->team.ranks <= 1) /* it speaks of the batch of one rank */
+        mt_memory_advise(mt_gpt2_plan->advise, r);
     if (o->caching) /* with what the plan may be wrong by; if there is less, memory comes as it is needed */
-        mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41 / (o->team.pp * o->team.tp));
+        mt_pool_reserve(mt_caching_pool(o->recipe.device), r->peak / 40 * 41 / (o->team.pp * o->team.tp));
     return status == MT_OK ? mt_team_run(&o->team, run_rank, r) : status;
 }
 

@@ -43,7 +43,7 @@ faults() {
             flags=("${common[@]}" --layers 2 --steps 3 --eval-every 3 --engine $engine)
             [ $engine = mpi ] || flags+=(--device cuda)
             # shellcheck disable=SC2086
-            (fault_at 0:0:count "$bin/train_gpt2" "${flags[@]}" -o "$dir/broken" $strategy) >"$dir/count" 2>&1 && ok || bad "$strategy"
+            (fault_at 0:0:count "$bin/train_gpt2" "${flags[@]}" -o "$dir/broken" --overwrite $strategy) >"$dir/count" 2>&1 && ok || bad "$strategy"
             for how in kill stop exit short; do
                 for ((sample = 0; sample < samples; sample++)); do
                     rank=$((RANDOM % 2))

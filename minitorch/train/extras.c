@@ -4,8 +4,85 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "autograd/finite.h"
+#include "core/span.h"
+#include "core/storage.h"
+#include "prof/metrics.h"
+
+/* ---- figures of each step ------------------------------------------------------------------------------------- */
+
+struct mt_steps {
+    mt_steps_config config;
+    mt_metrics *file;
+    int64_t samples, started; /* started: seconds since 1970 */
+    double last, waited;      /* mt_now() of the last step; seconds of waiting since then */
+};
+
+static __thread bool counts; /* whether this thread's waits count */
+
+/* A span ended; outer waits contain inner ones. */
+static void waited(void *steps, const mt_span *span)
+{
+    if (!counts || strcmp(span->name, MT_SPAN_WAIT) != 0)
+        return;
+    for (const mt_span *s = span->outer; s; s = s->outer)
+        if (strcmp(s->name, MT_SPAN_WAIT) == 0)
+            return;
+    ((mt_steps *)steps)->waited += span->end - span->begin;
+}
+
+mt_status mt_steps_open(mt_steps **out, const char *dir, const mt_steps_config *c)
+{
+    char path[4096], names[256];
+    mt_metrics *file;
+    snprintf(path, sizeof path, "%s/steps.csv", dir);
+    snprintf(names, sizeof names,
+             "step,loss,first_step,start_time_seconds,samples_total,samples_per_second,memory_bytes,memory_peak_bytes"
+             "%s%s%s",
+             c->tokens > 0 ? ",tokens_per_second" : "", c->peak > 0 ? ",mfu_ratio" : "",
+             c->waits ? ",communication_ratio" : "");
+    MT_TRY(mt_metrics_open(&file, path, names));
+    mt_steps *s = *out = mt_calloc(1, sizeof *s);
+    *s = (mt_steps){ .config = *c, .file = file, .started = (int64_t)time(NULL), .last = mt_now() };
+    counts = true;
+    if (c->waits)
+        mt_span_listen(waited, s);
+    return MT_OK;
+}
+
+mt_status mt_steps_row(mt_steps *s, int64_t step, double loss, int64_t samples)
+{
+    if (!s)
+        return MT_OK;
+    const mt_steps_config *c = &s->config;
+    double now = mt_now(), seconds = fmax(now - s->last, 1e-9), rate = (double)samples / seconds;
+    const double value[] = { rate * c->tokens, c->peak > 0 ? rate * c->flops / c->peak : 0, s->waited / seconds };
+    const bool shown[] = { c->tokens > 0, c->peak > 0, c->waits };
+    char more[128] = "";
+    for (int i = 0; i < MT_COUNT(value); i++)
+        if (shown[i])
+            snprintf(more + strlen(more), sizeof more - strlen(more), ",%.9g", value[i]);
+    s->samples += samples, s->last = now, s->waited = 0;
+    return mt_metrics_row(
+        s->file, "%" PRId64 ",%.9g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.9g,%" PRId64 ",%" PRId64 "%s", step, loss,
+        c->begun, s->started, s->samples, rate, mt_live_bytes(c->device), mt_peak_bytes(c->device), more);
+}
+
+void mt_steps_close(mt_steps *s)
+{
+    if (!s)
+        return;
+    if (s->config.waits)
+        mt_span_listen(NULL, NULL);
+    mt_metrics_close(s->file);
+    free(s);
+}
+
+/* ---- around steps and evaluations ------------------------------------------------------------------------------ */
 
 enum { GIVE_UP = 100 }; /* steps in a row that the scaler skipped */
 

@@ -8,9 +8,32 @@
 #include "amp/amp.h"
 #include "train/ema.h"
 #include "train/loop.h"
-#include "train/steps.h"
 
 MT_C_BEGIN
+
+/* ---- DIR/steps.csv: a row of figures after each step, for what follows a run (apps/follow.c) ---------------- */
+
+typedef struct mt_steps mt_steps; /* opaque */
+
+typedef struct mt_steps_config {
+    mt_device device; /* whose memory is shown */
+    int64_t begun;    /* steps that were done when the process began: above 0 after a restart */
+    double tokens;    /* of a sample; 0: samples have none */
+    double flops;     /* of the model for a sample, and */
+    double peak;      /* FLOP/s of all devices; 0: unknown, there is no MFU */
+    bool waits;       /* several ranks: measure how long the calling thread waits for others, by spans (core/span.h) */
+} mt_steps_config;
+
+/* mt_steps_open -- called by the thread that will take the steps. MT_ERR_IO: the file cannot be written; so does a row
+ * fail. */
+mt_status mt_steps_open(mt_steps **out, const char *dir, const mt_steps_config *config);
+
+/* mt_steps_row -- a step has ended, of so many samples in all ranks. NULL is allowed, here and below. */
+mt_status mt_steps_row(mt_steps *steps, int64_t step, double loss, int64_t samples);
+
+void mt_steps_close(mt_steps *steps);
+
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
 
 /* Each may be NULL: it is not wanted. */
 typedef struct mt_extras {

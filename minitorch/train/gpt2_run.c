@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/cost.h"
-#include "cli/allowed.h"
 #include "train/run_json.h"
+
+/* Weak: whoever plans runs defines it. (Not const: GCC would fold the NULL.) */
+__attribute__((weak)) const mt_gpt2_planner *mt_gpt2_plan = NULL;
 
 typedef mt_gpt2_run run;
 
@@ -154,71 +155,11 @@ mt_status mt_gpt2_run_resume(run *r)
 
 /* ---- what the first step took on each rank, beside its plan ------------------------------------------------ */
 
-/* Whether each layer is computed again in the same way, as a plan has it. */
-static bool uniform(const run *r)
-{
-    for (int64_t l = 1; l < r->opt.config.layers; l++)
-        if (r->recompute[l] != r->recompute[0])
-            return false;
-    return true;
-}
-
-/* What tensor ranks over NCCL have beside their plan, at most: all rows of the token table (parallel/parts.h), with
- * gradient, moments and the copy of 16 bits, and the probabilities of all tokens. */
-static int64_t whole_table(const run *r, int64_t stage)
-{
-    const mt_team_config *c = &r->opt.team;
-    const mt_gpt2_config *m = &r->opt.config;
-    int64_t copies = r->batch.dtype == MT_F32 ? 0 : 2, part = mt_ceil_div(m->rows, c->tp), tokens = 0;
-    if (strcmp(c->engine, "nccl") != 0 || (stage > 0 && stage < c->pp - 1))
-        return 0;
-    if (stage == c->pp - 1)
-        tokens = r->batch.samples * r->batch.time;
-    return (16 + copies) * (m->rows - part) * m->width +
-           (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));
-}
-
-/* The plan is of AdamW, 1F1B, rings, and gradients that are sent as they are. */
-static mt_rank_took planned(const run *r, int rank)
-{
-    const mt_team_config *c = &r->opt.team;
-    const mt_gpt2_config *m = &r->opt.config;
-    const mt_plan_model model = { m->vocabulary, m->rows, m->block, m->layers, m->heads, m->width };
-    const mt_plan_strategy strategy = { c->dp,          c->pp,   c->tp,           r->batch.samples, r->batch.time,
-                                        r->batch.micro, c->zero, r->recompute[0], r->batch.dtype };
-    int64_t stage = rank / (c->dp * c->tp);
-    mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
-    cost.peak += whole_table(r, stage);
-    bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
-    bool wire = c->compress == MT_PLAIN && c->all_reduce == MT_BY_RING && c->schedule.chunks == 1;
-    return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
-}
-
-/* The rank's part where the plan knows it. A rule other than Adam's may have no state at all. */
-static int64_t needed(const run *r, int rank)
-{
-    const mt_team_config *c = &r->opt.team;
-    mt_update_kind rule = r->opt.recipe.optimizer;
-    int64_t state = rule == MT_ADAM || rule == MT_ADAMW ? 0 : r->cost.optimizer_bytes, parts = c->pp * c->tp;
-    int64_t peak = c->ranks > 1 ? planned(r, rank).peak : -1;
-    return (peak >= 0 ? peak : r->cost.peak_bytes / parts) - state / parts / (c->zero ? c->dp : 1);
-}
-
-mt_status mt_gpt2_run_fits(const run *r)
-{
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
-    int64_t ranks = local ? mt_min(atoi(local), r->opt.team.ranks) : r->opt.team.ranks, sum = 0;
-    if (r->opt.recipe.device != MT_CPU)
-        return MT_OK;
-    for (int rank = 0; rank < mt_max(ranks, 1); rank++)
-        sum += needed(r, rank);
-    return mt_memory_check(sum, ranks > 1 ? "a step of all ranks" : "a step",
-                           "a smaller --batch with more --micro-batches, or --recompute, makes it less");
-}
-
 static mt_rank_took measured(const run *r)
 {
-    mt_rank_took took = planned(r, r->team->rank);
+    mt_rank_took took = { -1, -1, -1, -1 };
+    if (mt_gpt2_plan)
+        took = mt_gpt2_plan->rank(r, r->team->rank);
     bool threads = strcmp(r->opt.team.engine, "threads") == 0, nccl = strcmp(r->opt.team.engine, "nccl") == 0;
     took.peak = threads ? -1 : mt_peak_bytes(r->opt.recipe.device);
     took.sent = nccl ? -1 : r->team->sent(r->team) - r->sent;

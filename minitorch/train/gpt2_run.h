@@ -1,9 +1,10 @@
 /* gpt2_run.h -- a run of train_gpt2, and its checkpoints. */
 #pragma once
 
-#include "plan/gpt2_cost.h"
+#include "memory/recompute.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
+#include "train/run_json.h"
 #include "train/saving.h"
 #include "train/team.h"
 
@@ -37,22 +38,17 @@ typedef struct mt_gpt2_run {
     mt_loop loop;
     mt_extras extras;
     mt_recompute *recompute; /* [layers] */
-    mt_gpt2_batch batch;
-    mt_gpt2_cost cost;
+    int64_t flops, peak;     /* of a step of a replica by plan, FLOPs and bytes; 0: there is no plan */
     int64_t sent; /* by this rank before the first step; and what that took, [ranks], on rank 0; else NULL: */
-    struct mt_rank_took *took;
+    mt_rank_took *took;
     int64_t rows;      /* of metrics.csv */
     bool headed;       /* the head of the table is printed */
     double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
     double val_loss;   /* of the latest evaluation */
 } mt_gpt2_run;
 
-/* mt_gpt2_run_fits -- before anything is made: MT_ERR_ARGUMENT where the planned peaks of the ranks of this machine are
- * more than it allows (cli/allowed.h). A device's own memory is not looked at. */
-mt_status mt_gpt2_run_fits(const mt_gpt2_run *run);
-
-/* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan
- * (plan/cost.h). Rank 0 prints it, and keeps it for run.json. */
+/* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan.
+ * Rank 0 prints it, and keeps it for run.json. */
 mt_status mt_gpt2_run_took(mt_gpt2_run *run);
 
 /* mt_gpt2_run_describe -- run.json, at the start and at the end, by rank 0; returns status, or the error of writing. */
@@ -65,5 +61,21 @@ mt_status mt_gpt2_run_resume(mt_gpt2_run *run);
 
 /* mt_gpt2_run_sample -- collective: mt_corpus_sample of the whole model, by rank 0. */
 mt_status mt_gpt2_run_sample(mt_gpt2_run *run);
+
+/* ---- extension point: who plans a run before it begins; NULL: there is no plan --------------------------------- */
+typedef struct mt_gpt2_planner {
+    /* plan -- the run's flops and peak and, where --recompute gives a size, what is computed again of each layer.
+     * MT_ERR_ARGUMENT, with words: that size is too small. */
+    mt_status (*plan)(mt_gpt2_run *run);
+
+    /* fits -- MT_ERR_ARGUMENT where the planned peaks of the ranks of this machine are more than it allows
+     * (cli/allowed.h). A device's own memory is not looked at. */
+    mt_status (*fits)(const mt_gpt2_run *run);
+
+    void (*print)(const mt_gpt2_run *run);                  /* what a step takes; more with --plan */
+    mt_rank_took (*rank)(const mt_gpt2_run *run, int rank); /* a step of a rank; -1: unknown */
+    void (*advise)(void *run, FILE *out, int64_t had);      /* how a step needs less memory: mt_memory_advise */
+} mt_gpt2_planner;
+extern const mt_gpt2_planner *mt_gpt2_plan;
 
 MT_C_END
