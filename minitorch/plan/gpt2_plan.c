@@ -90,27 +90,21 @@ static mt_rank_took planned(const run *r, int rank)
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
 }
 
-/* The rank's part where the plan knows it. A rule other than Adam's may have no state at all. */
-static int64_t needed(const run *r, int rank, int64_t optimizer)
-{
-    const mt_team_config *c = &r->opt.team;
-    mt_update_kind rule = r->opt.recipe.optimizer;
-    int64_t state = rule == MT_ADAM || rule == MT_ADAMW ? 0 : optimizer, parts = c->pp * c->tp;
-    int64_t peak = c->ranks > 1 ? planned(r, rank).planned_peak : -1;
-    return (peak >= 0 ? peak : r->peak / parts) - state / parts / (c->zero ? c->dp : 1);
-}
-
+/* A rank's part of a step on one rank: it makes whole parameters, too, before ZeRO divides them. A rule other than
+ * Adam's may have no state at all. */
 static mt_status fits(const run *r)
 {
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
-    int64_t ranks = local ? mt_min(atoi(local), r->opt.team.ranks) : r->opt.team.ranks, sum = 0;
+    const mt_team_config *c = &r->opt.team;
     const mt_gpt2_batch batch = batch_of(r);
-    int64_t optimizer = mt_gpt2_cost_of(&r->opt.config, &batch, r->recompute).optimizer_bytes;
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
+    int64_t ranks = mt_max(1, local ? mt_min(atoi(local), c->ranks) : c->ranks), parts = c->pp * c->tp, state = 0;
+    mt_update_kind rule = r->opt.recipe.optimizer;
+    if (rule != MT_ADAM && rule != MT_ADAMW)
+        state = mt_gpt2_cost_of(&r->opt.config, &batch, r->recompute).optimizer_bytes;
     if (r->opt.recipe.device != MT_CPU)
         return MT_OK;
-    for (int rank = 0; rank < mt_max(ranks, 1); rank++)
-        sum += needed(r, rank, optimizer);
-    return mt_memory_check(sum, ranks > 1 ? "a step of all ranks" : "a step",
+    return mt_memory_check(ranks * (r->peak / parts - state / parts / (c->zero ? c->dp : 1)),
+                           ranks > 1 ? "a step of all ranks" : "a step",
                            "a smaller --batch with more --micro-batches, or --recompute, makes it less");
 }
 

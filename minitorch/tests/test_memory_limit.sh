@@ -17,6 +17,7 @@ refused '.*: a smaller --batch with more --micro-batches, or --recompute' "${gpt
 refused '.*: a smaller --batch' "${gpt2[@]}" --size gpt2-xl --block 1024 --batch 4096 --ranks 4
 refused 'left by ulimit -v: ' limited "${gpt2[@]}" --size gpt2 --block 64 --batch 4
 refused 'left by ulimit -v: ' limited "${gpt2[@]}" --width 512 --heads 8 --layers 8 --block 64 --batch 8 --ranks 8
+refused 'left by ulimit -v: ' limited "${gpt2[@]}" --width 512 --heads 8 --layers 6 --block 16 --batch 4 --ranks 4 --zero 3 # whole at first
 refused '.*: use a smaller --batch, or smaller layers' "$bin/train_mnist" --data "$dir/digits" -o "$dir/run" --hidden 65536,65536
 "${gpt2[@]}" --size gpt2-xl --block 1024 --batch 4096 --plan >"$dir/log" 2>&1 && ok || bad "--plan only calculates"
 limited "${gpt2[@]}" --steps 2 --eval-batches 1 -q >"$dir/log" 2>&1 && ok || bad "the toy in 1 GiB"
