@@ -14,7 +14,7 @@
 
 #include "core/io.h"
 #include "text/tokenizer.h"
-#include "data/token_writer.h"
+#include "data/tokens.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "cli/progress.h"

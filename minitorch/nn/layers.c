@@ -1,11 +1,11 @@
-/* layers.c -- the layers that every model has: linear, a function, a sequence. The others of module.h are in
- * embedding.c. */
+/* layers.c -- the layers that every model has: linear, a function, a sequence, rows of a table, dropout. */
 #include "nn/module.h"
-#include "kernels/kernels.h"
-#include "ops/ops.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "kernels/kernels.h"
+#include "ops/ops.h"
 
 static mt_tensor *linear_forward(mt_module *m, mt_tensor *x)
 {
@@ -58,5 +58,43 @@ mt_module *mt_sequential(int count, ...)
     for (int i = 0; i < count; i++)
         mt_module_child(m, NULL, va_arg(args, mt_module *));
     va_end(args);
+    return m;
+}
+
+/* ---- rows of a table, dropout ------------------------------------------------------------------------------------ */
+
+mt_module *mt_table_layer(int64_t rows, int64_t columns, mt_rng *rng)
+{
+    static const mt_module_class class = { "table", NULL };
+    mt_module *m = mt_module_new(&class);
+    mt_tensor *w = mt_module_new_param(m, "weight", MT_SHAPE(rows, columns), 0);
+    mt_rng_fill_normal(rng, mt_f32(w), mt_numel(w), 0, 1);
+    return m;
+}
+
+static mt_tensor *embedding_forward(mt_module *m, mt_tensor *ids)
+{
+    return mt_gather_rows(m->param[0], ids);
+}
+
+mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng)
+{
+    static const mt_module_class class = { "embedding", embedding_forward };
+    mt_module *m = mt_table_layer(rows, columns, rng);
+    m->kind = &class;
+    return m;
+}
+
+static mt_tensor *dropout_forward(mt_module *m, mt_tensor *x)
+{
+    return m->mode == MT_TRAIN ? mt_dropout(x, m->scalar[0], &m->rng) : x;
+}
+
+mt_module *mt_dropout_layer(float p, mt_rng rng)
+{
+    static const mt_module_class class = { "dropout", dropout_forward };
+    mt_module *m = mt_module_new(&class);
+    m->rng = rng;
+    m->scalar[0] = p;
     return m;
 }
