@@ -32,6 +32,20 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
     (void)address, (void)bytes, (void)write, (void)code;
 }
 
+bool mg_share_ordered(void)
+{
+    return false;
+}
+
+void mg_statics_keep(void)
+{
+}
+
+bool mg_statics_changed(void)
+{
+    return false;
+}
+
 void mg_share_release(void)
 {
 }
