@@ -41,7 +41,7 @@ static double uniform(mt_rng *rng, double low, double high)
     return low + (high - low) * mt_rng_uniform(rng);
 }
 
-/* Poison in one place, or in some, of any one array. */
+/* Poison in one place, or in some, of any one array; of many arrays, in the last. */
 static void fill(mt_rng *rng, float *x, int64_t n, const request *r, bool poisoned)
 {
     mg_fill(rng, x, n, r->dist);
@@ -49,7 +49,7 @@ static void fill(mt_rng *rng, float *x, int64_t n, const request *r, bool poison
         x[i] = ldexpf(x[i], r->exponent);
     if (poisoned)
         for (int64_t some = mg_pick(rng, 1, 2); some > 0; some--)
-            x[mt_rng_below(rng, n)] = r->poison;
+            x[r->arrays > MOST ? n - 1 : mt_rng_below(rng, n)] = r->poison;
 }
 
 static void draw_sizes(mg_run *run, int64_t *size, const request *r)
@@ -141,11 +141,13 @@ static bool check(mg_run *run, request r)
 
 #define ORDINARY .dist = NORMAL(0, 3), .most = 300
 
-/* Usual ones, and as large as an ordinary gradient and a factor of 0.01 allow in f32. */
-static int any_exponent(mg_run *run)
+/* Of call i: usual ones, and as large as an ordinary gradient and a factor of 0.01 allow in f32. */
+static int any_exponent(mg_run *run, int i)
 {
+    enum { LEAST = -120, LARGEST = 110 };
     mt_rng *rng = mg_rng(run);
-    return (int)(mt_rng_below(rng, 2) ? mg_pick(rng, -20, 24) : mg_pick(rng, -120, 110));
+    int drawn = (int)(mt_rng_below(rng, 2) ? mg_pick(rng, -20, 24) : mg_pick(rng, LEAST, LARGEST));
+    return i == 6 ? LEAST : i == 7 ? LARGEST : drawn; /* with seven and eight arrays: not all are empty */
 }
 
 static void exact(mg_run *run)
@@ -154,7 +156,7 @@ static void exact(mg_run *run)
                 check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 3, .limit = 1.5 }) &&
                 check(run, (request){ ORDINARY, .arrays = 3, .exact_size = 31, .limit = 2 }); /* scale 1 */
     for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run),
+        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run, i),
                                      .limit = i % 2 ? INFINITY : uniform(mg_rng(run), 1.01, 3) });
     if (good)
         check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 1.5 });
@@ -164,9 +166,11 @@ static void clipped(mg_run *run)
 {
     bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 15, .limit = 0.3 }) &&
                 check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.3 }) && /* scale 1 */
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.9999 });
+                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.9999 }) &&
+                /* 1e-6 is 1e-5 of this norm */
+                check(run, (request){ .dist = NORMAL(0, 0.01), .arrays = 2, .exact_size = 31, .limit = 0.3 });
     for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run),
+        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run, i),
                                      .limit = uniform(mg_rng(run), 0.01, 0.98) });
     if (good)
         check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 0.3 });
