@@ -238,6 +238,7 @@ static void any(script *s, mt_rng *rng)
 {
     while (s->count < MG_SAVE_MOST) {
         int64_t kind = mt_rng_below(rng, MG_SAVE_IDS + 1), what = mt_rng_below(rng, MG_WRITTEN_AFTER + 1);
+        kind = s->count == 0 ? MG_SAVE_RESULT : kind; /* of each rank */
         add(s, kind, mt_rng_below(rng, 2) ? MT_F16 : MT_BF16, MG_NET_NONE, kind <= MG_SAVE_CUBE ? what : MG_SAVED);
     }
 }
