@@ -1,8 +1,9 @@
 /* train_gpt2.c -- the loop of gpt2.c, with all that a long run needs: options, validation, checkpoints, ranks, sizes.
  *
  * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, vocab.bpe (the tokens), step-N
- * (checkpoints, ckpt/checkpoint.h). Killed at any moment, `--resume` with the same flags continues from the newest
- * valid checkpoint and ends with the same bits as an unbroken run. `--plan` prints what training would take. */
+ * (checkpoints, ckpt/checkpoint.h), with --metrics-port steps.csv. Killed at any moment, `--resume` with the same flags
+ * continues from the newest valid checkpoint and ends with the same bits as an unbroken run. `--plan` prints what
+ * training would take. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step.
  * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, step-N (checkpoints: the newest and
- * the best, ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin. */
+ * the best, ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin, with
+ * --metrics-port steps.csv. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

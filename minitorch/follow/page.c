@@ -30,20 +30,20 @@ struct mt_page {
 
 /* ---- clients ------------------------------------------------------------------------------------------------ */
 
-static void hang_up(mt_page *m, int i)
+static void hang_up(mt_page *p, int i)
 {
-    close(m->fd[1 + i].fd);
-    m->fd[1 + i].fd = -1;
+    close(p->fd[1 + i].fd);
+    p->fd[1 + i].fd = -1;
 }
 
-static void answer(mt_page *m, int i, const char *status)
+static void answer(mt_page *p, int i, const char *status)
 {
     char page[MT_PAGE] = "", all[MT_PAGE + 256];
-    const char *request = m->client[i].request;
+    const char *request = p->client[i].request;
     if (!status && strncmp(request, "GET ", 4) != 0)
         status = "405 Method Not Allowed";
     else if (!status && strncmp(request + 4, "/metrics", 8) == 0 && strchr(" ?\r\n", request[12]))
-        m->text(m->user, page);
+        p->text(p->user, page);
     else if (!status)
         status = "404 Not Found";
     if (status)
@@ -52,56 +52,56 @@ static void answer(mt_page *m, int i, const char *status)
                      "HTTP/1.0 %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: %zu\r\n"
                      "Connection: close\r\n\r\n%s",
                      status ? status : "200 OK", strlen(page), page);
-    (void)!send(m->fd[1 + i].fd, all, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
-    shutdown(m->fd[1 + i].fd, SHUT_WR);
-    hang_up(m, i);
+    (void)!send(p->fd[1 + i].fd, all, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(p->fd[1 + i].fd, SHUT_WR);
+    hang_up(p, i);
 }
 
-static void hear(mt_page *m, int i)
+static void hear(mt_page *p, int i)
 {
-    client *c = &m->client[i];
-    ssize_t n = recv(m->fd[1 + i].fd, c->request + c->length, (size_t)(REQUEST - 1 - c->length), MSG_DONTWAIT);
+    client *c = &p->client[i];
+    ssize_t n = recv(p->fd[1 + i].fd, c->request + c->length, (size_t)(REQUEST - 1 - c->length), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        hang_up(m, i);
+        hang_up(p, i);
         return;
     }
     c->length += (int)n;
     c->request[c->length] = 0;
     if (strstr(c->request, "\r\n\r\n") || strstr(c->request, "\n\n"))
-        answer(m, i, NULL);
+        answer(p, i, NULL);
     else if (c->length == REQUEST - 1 || memchr(c->request, 0, (size_t)c->length))
-        answer(m, i, "431 Request Header Fields Too Large");
+        answer(p, i, "431 Request Header Fields Too Large");
 }
 
 /* In the place of the one that has waited longest, if there is no other. */
-static void take(mt_page *m)
+static void take(mt_page *p)
 {
-    int fd = accept4(m->fd[0].fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), i = 0;
+    int fd = accept4(p->fd[0].fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), i = 0;
     if (fd < 0)
         return;
     for (int k = 0; k < CLIENTS; k++)
-        if (m->fd[1 + i].fd >= 0 && (m->fd[1 + k].fd < 0 || m->client[k].until < m->client[i].until))
+        if (p->fd[1 + i].fd >= 0 && (p->fd[1 + k].fd < 0 || p->client[k].until < p->client[i].until))
             i = k;
-    if (m->fd[1 + i].fd >= 0)
-        hang_up(m, i);
-    m->fd[1 + i] = (struct pollfd){ .fd = fd, .events = POLLIN };
-    m->client[i].length = 0;
-    m->client[i].until = mt_now() + 2;
+    if (p->fd[1 + i].fd >= 0)
+        hang_up(p, i);
+    p->fd[1 + i] = (struct pollfd){ .fd = fd, .events = POLLIN };
+    p->client[i].length = 0;
+    p->client[i].until = mt_now() + 2;
 }
 
-void mt_page_serve(mt_page *m, double seconds)
+void mt_page_serve(mt_page *p, double seconds)
 {
-    if (poll(m->fd, 1 + CLIENTS, (int)(seconds * 1000)) < 0)
+    if (poll(p->fd, 1 + CLIENTS, (int)(seconds * 1000)) < 0)
         return; /* interrupted */
     for (int i = 0; i < CLIENTS; i++)
-        if (m->fd[1 + i].fd >= 0 && m->fd[1 + i].revents)
-            hear(m, i);
-        else if (m->fd[1 + i].fd >= 0 && mt_now() > m->client[i].until)
-            hang_up(m, i);
-    if (m->fd[0].revents)
-        take(m);
+        if (p->fd[1 + i].fd >= 0 && p->fd[1 + i].revents)
+            hear(p, i);
+        else if (p->fd[1 + i].fd >= 0 && mt_now() > p->client[i].until)
+            hang_up(p, i);
+    if (p->fd[0].revents)
+        take(p);
 }
 
 /* ---- life --------------------------------------------------------------------------------------------------- */
@@ -133,19 +133,19 @@ mt_status mt_page_open(mt_page **out, int64_t port, void (*text)(void *user, cha
     if (fd < 0)
         return mt_fail(MT_ERR_ARGUMENT, "--metrics-port %d: %s; choose another port, or leave it out", (int)port,
                        strerror(errno));
-    mt_page *m = mt_calloc(1, sizeof *m);
-    m->text = text, m->user = user;
-    m->fd[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
+    mt_page *p = mt_calloc(1, sizeof *p);
+    p->text = text, p->user = user;
+    p->fd[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
     for (int i = 0; i < CLIENTS; i++)
-        m->fd[1 + i].fd = -1;
-    *out = m;
+        p->fd[1 + i].fd = -1;
+    *out = p;
     return MT_OK;
 }
 
-void mt_page_close(mt_page *m)
+void mt_page_close(mt_page *p)
 {
-    for (int i = 0; m && i < 1 + CLIENTS; i++)
-        if (m->fd[i].fd >= 0)
-            close(m->fd[i].fd);
-    free(m);
+    for (int i = 0; p && i < 1 + CLIENTS; i++)
+        if (p->fd[i].fd >= 0)
+            close(p->fd[i].fd);
+    free(p);
 }

@@ -89,6 +89,18 @@ timeout 10 tail --pid=$follower -f /dev/null && lost && ok || bad "what followed
 said=$( (ulimit -f 0 && "$bin/follow" --tensorboard "$dir/alone") 2>&1) && bad "no room" || ok
 [ "$said" = 'follow: events for TensorBoard: File too large' ] && ok || bad "no room: $said"
 
+# Beside a run without figures of each step: what metrics.csv has.
+train plain --steps 100000 --eval-every 1 >"$dir/log" 2>&1 &
+run=$!
+for ((tries = 0; tries < 100; tries++)); do [ "$(wc -l 2>/dev/null <"$dir/plain/metrics.csv")" -gt 1 ] 2>/dev/null && break || sleep 0.1; done
+"$bin/follow" --metrics-port "$port" "$dir/plain" &
+for ((tries = 0; tries < 50; tries++)); do [ -n "$(get /metrics)" ] && break || sleep 0.1; done
+page=$(get /metrics)
+[[ $(value val_loss) =~ ^[0-9.]+$ && $(value step) =~ ^[0-9]+$ ]] && ok || bad "of metrics.csv: $page"
+kill "$run" && wait "$run" 2>/dev/null
+run=''
+lost || bad "it goes on"
+
 # The same bits, and the port is free again at once.
 (train with --steps 20 --metrics-port "$port") >"$dir/log" 2>&1 && ok || bad "again: $(tail -3 "$dir/log")"
 (train without --steps 20) >"$dir/log" 2>&1 && ok || bad "without: $(tail -3 "$dir/log")"

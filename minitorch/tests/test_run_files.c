@@ -2,6 +2,7 @@
  * options of the command line, folders. */
 #include "aborts.h"
 
+#include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,6 +57,21 @@ static const char *text_of(const char *path)
 }
 
 /* ---- metrics ------------------------------------------------------------------------------------ */
+
+Test(run_files, metrics_are_written_until_they_are_closed)
+{
+    mt_metrics *metrics;
+    for (int again = 0; again < 2; again++) {
+        cr_assert_eq(again ? mt_metrics_resume(&metrics, path_of("m.csv"), "step,loss", 0)
+                           : mt_metrics_open(&metrics, path_of("m.csv"), "step,loss"),
+                     MT_OK);
+        int fd = open(path_of("m.csv"), O_RDONLY);
+        cr_assert(mt_metrics_written(fd));
+        mt_metrics_close(metrics);
+        cr_assert_not(mt_metrics_written(fd));
+        close(fd);
+    }
+}
 
 Test(run_files, metrics_go_on_after_the_rows_that_count)
 {
