@@ -36,6 +36,7 @@ endif
 MINE    ?=
 unexport MINE
 space   := $(subst ,, )
+comma   := ,
 # Objects and archives are shared by all sets of MINE; what is linked with units lies in a folder of its own for each set.
 # What clang makes lies in folders of its own: its objects call another OpenMP library, and units are graded with gcc.
 CLANG   := $(findstring clang,$(shell $(CC) --version 2>&1))
@@ -74,7 +75,7 @@ OWN          := $(MINE) $(foreach l,$(filter $(LATER),$(GRADED)),$(firstword $(s
 unit_dir      = $(if $(filter $(addsuffix -%,$(OWN)),$(filter $(1),$(GRADED))),labs/$(1),$(REFERENCE)/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
-SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05, 12, 13 and 14 run
+SIMULATED    := $(wildcard $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c)) # on which workers of labs 05, 12, 13 and 14 run
 TESTING      := $(filter-out $(SIMULATED),$(wildcard minitorch/testing/*.c))
 GIVEN        += $(SIMULATED)
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
@@ -100,22 +101,28 @@ TOOL_BIN     := $(patsubst grader/tools/%.c,$(REF)/bin/%,$(GRADER_TOOLS)) $(if $
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(REF)/grader-tests/%,$(GRADER_TESTS))
 GRADE_BIN    := $(REF)/bin/grade
 WORKER_OBJ   := $(patsubst grader/worker/%.c,$(REF)/worker/%.o,$(WORKER))
-CKPT_LIBS    := -Wl,--as-needed -lcjson # for programs that save or load (minitorch/ckpt)
+# For programs that save or load.
+CKPT_LIBS    := $(if $(wildcard minitorch/ckpt),-Wl$(comma)--as-needed -lcjson)
 GRADER_LIBS  := -lcjson -lseccomp -larchive
 # Programs whose ranks may be processes (dist/mpi.h): where Open MPI is installed, they are linked with it and with the engine's
 # object, which stands before the archive; that one only says what to install. No worker is.
-MPI          := $(shell echo '\#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && echo yes)
+MPI          := $(if $(wildcard minitorch/dist/mpi.c),$(shell echo '\#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && echo yes))
 MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi check_nccl train_gpt2 bench_mpi)
 
-include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
+include $(wildcard minitorch/emulator/emulator.mk minitorch/cuda/cuda.mk)
+ifeq ($(wildcard minitorch/cuda/cuda.mk),)
+$(if $(filter-out off,$(CUDA)),$(error CUDA=$(CUDA): this repository has no code for a device, use CUDA=off or nothing))
+CUDA         := off
+endif
 
 .PHONY: all apps grader reference help docs deps demo test debian unit unit-programs lab grade debug progress bench \
-        compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
+        compile_commands.json data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: apps $(if $(CLANG),$(TEST_BIN),grader)
-	@echo "CUDA: $(CUDA_FOUND)"; echo "MPI: $(or $(MPI),no (install libopenmpi-dev and openmpi-bin for ranks that are processes))"
+	@echo "CUDA: $(or $(CUDA_FOUND),this repository has no code for a device)"
+	$(if $(wildcard minitorch/dist/mpi.c),@echo "MPI: $(or $(MPI),no (install libopenmpi-dev and openmpi-bin for ranks that are processes))")
 apps: $(APP_BIN)
 grader: $(GRADE_BIN) $(TOOL_BIN) $(REF)/defined $(REF)/worker/launch $(COUNTED)
 
@@ -243,22 +250,7 @@ DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
-	@sed -n '1,8p' Makefile; echo; \
-	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
-	'make test               run all tests' \
-	'make debian             run both in a folder with Debian 13; SUITE=bookworm, COMMAND="make CC=clang-19"' \
-	'make lab LAB=01         open a lab: handout, files, first grade; FROM=scratch gives empty functions instead of gaps' \
-	'make grade LAB=01       grade your units of a lab; STEP=01.2 only this step' \
-	'make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb' \
-	'make progress           list which labs pass' \
-	'make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator' \
-	'make train-gpt2         train a GPT-2 on tiny Shakespeare; ARGS="--plan" prints its memory and work and stops' \
-	'make generate           generate text with that model; ARGS="--prompt ROMEO:"' \
-	'make bench LAB=01       run the programs that measure a lab on your units (MINE= on the reference'"'"'s); BENCH=name picks one' \
-	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
-	'make data               download MNIST' \
-	'make compile_commands.json      write build/compile_commands.json for clangd (make lab does, too)' \
-	'make clean              delete build/'
+	@sed -n '1,8p' Makefile; echo
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 deps:
@@ -266,13 +258,15 @@ deps:
 
 need_lab = $(if $(call lab_of,$(LAB)),,$(error unknown lab LAB=$(LAB): use one of $(numbers)))
 
+## make demo               train, plot, grade the reference of a lab
 demo: deps
 	@minitorch/apps/demo.sh
 
+## make test               run all tests
 test: deps
 	@.ci/test
 
-# The same in a folder with another Debian release; COMMAND= runs something else there.
+## make debian             run both in a folder with Debian 13; SUITE=bookworm, COMMAND="make CC=clang-19"
 SUITE ?= trixie
 debian:
 	@.ci/debian $(SUITE) $(call quote,COMMAND)
@@ -281,15 +275,18 @@ unit-programs: $(TEST_BIN) $(GTEST_BIN)
 unit: unit-programs
 	@.ci/unit $(TEST_BIN) $(filter-out $(if $(filter asan tsan,$(FLAVOUR)),%/test_disturbed),$(GTEST_BIN)) # it measures speed
 
-# How each file is compiled, for clangd and editors that use it: build/compile_commands.json.
+# How each file is compiled, for clangd and editors that use it.
 editor = grader/tools/editor.sh $(filter-out -Werror,$(CFLAGS))
+## make compile_commands.json      write build/compile_commands.json for clangd (make lab does, too)
 compile_commands.json:
 	@$(editor)
+## make lab LAB=01         open a lab: handout, files, first grade; FROM=scratch gives empty functions instead of gaps
 lab: data-or-standin
 	$(need_lab)
 	@$(editor)
 	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB)) $(call quote,FROM)
 
+## make grade LAB=01       grade your units of a lab; STEP=01.2 only this step
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)
@@ -297,6 +294,7 @@ grade: data-or-standin
 	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(value SUBMISSION),--submission $(call quote,SUBMISSION)) \
 	    $(if $(strip $(MINE)),--mine "$(MINE)") $(if $(value STEP),--step $(call quote,STEP)) \
 	    $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS)
+## make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb
 debug: data-or-standin
 	$(need_lab)
 	$(if $(value STEP),,$(error make debug needs STEP=, as in: make debug LAB=02 STEP=02.3 SEED=5eed01))
@@ -306,25 +304,23 @@ reference:
 	@.ci/deps --grade
 	@$(MAKE) -s grader $(REF)/bin/make_digits $(if $(wildcard $(addprefix labs/,$(addsuffix /*.cu,$(call lab_of,$(LAB))))),emulator) MINE=
 
+## make progress           list which labs pass
 progress: data-or-standin $(if $(wildcard labs/*/*.cu),emulator)
 	@grader/tools/progress.sh $(REF)
 
+## make data               download MNIST
 data:
 	@datasets/fetch mnist
 # Grading needs MNIST, or generated digits in its format when MNIST cannot be downloaded. Prints nothing if it is present.
 data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
-train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/follow $(B)/bin/profile $(B)/bin/memory data
-	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/follow $(B)/bin/memory $(B)/bin/profile
-	$(call fetched,shakespeare)
-	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-generate: $(B)/bin/generate
-	@$(B)/bin/generate $(ARGS)
+
+## make bench LAB=01       run the programs that measure a lab on your units (MINE= on the reference's); BENCH=name picks one
 ifeq ($(LAB),)
+all_benches = $(wildcard minitorch/bench/bench.sh)
 bench: deps apps
-	@minitorch/bench/bench.sh $(B)
+	$(if $(all_benches),@$(all_benches) $(B),$(error which lab? make bench LAB=$(firstword $(numbers))))
 else
 BENCH = $(need_lab)$(shell sed -nE '/^ *"bench": /{s///;s/[],["]/ /g;p}' labs/$(lab)/lab.json)
 lab   = $(call lab_of,$(LAB))
@@ -333,8 +329,9 @@ bench: data-or-standin $(patsubst %,$(B)/bin/%,$(filter-out %.sh,$(BENCH)))
 	    $(if $(filter %.sh,$(b)),minitorch/bench/$(b) $(call unit_dir,$(lab)),$(B)/bin/$(b)) $(ARGS) || rc=$$?;) exit $$rc
 endif
 
-# Tests of the grader, instructors' commands, the site, larger programs: each has its rules beside it, and its lines for `make help` after `## `.
-include $(wildcard grader/*/*.mk docs/*.mk minitorch/apps/*.mk minitorch/bench/*.mk minitorch/tests/*.mk)
-
+## make clean              delete build/
 clean:
 	rm -rf build
+
+# Tests of the grader, instructors' commands, the site, larger programs: each has its rules beside it, and its lines for `make help` after `## `.
+include $(wildcard minitorch/apps/*.mk minitorch/bench/*.mk minitorch/tests/*.mk docs/*.mk grader/*/*.mk)

@@ -19,7 +19,7 @@ for folder in "$out" "$out-instructor" "$out-after"; do
     [ ! -e "$folder" ] || { [ -d "$folder" ] && [ -z "$(ls -A "$folder")" ]; } || stop "$folder is not empty: name a new folder"
     [[ $folder != "$PWD"/* ]] || [[ $folder == "$PWD"/build/* ]] || stop "$folder lies in this repository: name a folder outside"
 done
-git rev-parse -q --verify HEAD >/dev/null || stop "this is not a git repository with a commit: a release takes its tracked files"
+git rev-parse -q --verify HEAD >/dev/null 2>&1 || stop "this is not a git repository with a commit: a release takes its tracked files"
 labs=()
 for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; do
     lab=$(cd labs && compgen -G "${name%%-*}-*/lab.json") || stop "there is no lab $name: use some of $(cd labs && echo */ | tr -d /)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # figures.sh [CALLS] -- how large the framework is, one line a figure, `figure NAME: VALUE of LIMIT` (make lint); with CALLS,
 # the folder of FLAVOUR=calls, also what runs (make figures). Ends with 1 if a value is above its limit.
+# figures.sh stage LAB -- the code lines of each folder of the framework after this lab, `FOLDER LINES`.
 #
 #   stage NN       code lines of the framework after lab NN: the folders of minitorch/stages.tsv up to that lab and the
 #                  reference's units of these labs; CPU: without cuda/, .cu, .cuh and names with _cuda. Programs, tests,
@@ -52,6 +53,10 @@ stage() {
 }
 cpu() { grep -vE '^minitorch/cuda/|_cuda|\.cuh?$'; }
 
+if [ "$calls" = stage ]; then
+    code $(stage "$2") | grep -oE '^(minitorch|solutions)/[^/]*' | uniq -c | awk '{ print $2, $1 }'
+    exit
+fi
 figure "stage 05" "$(code $(stage 05 | cpu) | wc -l)"
 figure "stage 08" "$(code $(stage 08 | cpu) | wc -l)"
 figure "stage 15" "$(code $(stage 15) | wc -l)"

@@ -2,15 +2,41 @@
 fetched = @datasets/fetch --or-standin $(1) >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }; \
     grep '^fetch: .*standin' build/fetch.log || true
 
-## make mnist | gpt2       the two programs to read first: minitorch/apps/mnist.c, minitorch/apps/gpt2.c
-.PHONY: mnist gpt2
+## make by-hand            train a perceptron without tensors: minitorch/apps/by_hand.c
+.PHONY: by-hand
+by-hand: export MT_MAKE_DIGITS = $(B)/bin/make_digits
+by-hand: $(B)/bin/by_hand $(B)/bin/make_digits
+	$(call fetched,mnist)
+	@$(B)/bin/by_hand
+
+## make mnist              train a perceptron by the program to read first: minitorch/apps/mnist.c
+.PHONY: mnist
 mnist: export MT_MAKE_DIGITS = $(B)/bin/make_digits
 mnist: $(B)/bin/mnist $(B)/bin/make_digits
 	$(call fetched,mnist)
 	@$(B)/bin/mnist
+
+## make gpt2               train a small GPT-2 by the second one: minitorch/apps/gpt2.c
+.PHONY: gpt2
 gpt2: $(B)/bin/gpt2
 	$(call fetched,shakespeare)
 	@$(B)/bin/gpt2
+
+## make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator
+.PHONY: train-mnist
+train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/follow $(B)/bin/profile $(B)/bin/memory data
+	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+
+## make train-gpt2         train a GPT-2 on tiny Shakespeare; ARGS="--plan" prints its memory and work and stops
+.PHONY: train-gpt2
+train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/follow $(B)/bin/memory $(B)/bin/profile
+	$(call fetched,shakespeare)
+	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+
+## make generate           generate text with that model; ARGS="--prompt ROMEO:"
+.PHONY: generate
+generate: $(B)/bin/generate
+	@$(B)/bin/generate $(ARGS)
 
 ## make sweep ARGS="..."   look for good hyperparameters (docs/SWEEP.md)
 .PHONY: sweep

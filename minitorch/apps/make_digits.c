@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/io.h"
 #include "core/rng.h"
-#include "data/idx.h"
+#include "core/storage.h"
 #include "cli/cli.h"
 
 #define SIDE       28 /* pixels of a picture's side */
@@ -185,21 +186,43 @@ static void picture(uint8_t *pixels, uint8_t *label, mt_rng rng)
 
 /* ---- files ---------------------------------------------------------------------------------------- */
 
+static void put_size(FILE *file, int64_t size)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+        fputc((int)(size >> shift & 255), file);
+}
+
+/* write_idx -- an IDX file of bytes: 0x08 in its third byte, the number of its sizes in the fourth, then the sizes. */
+static mt_status write_idx(const char *path, const uint8_t *data, const int64_t *size, int sizes)
+{
+    mt_file_writer file;
+    MT_TRY(mt_file_writer_open(&file, path));
+    put_size(file.out, 0x800 + sizes);
+    int64_t bytes = 1;
+    for (int i = 0; i < sizes; i++) {
+        put_size(file.out, size[i]);
+        bytes *= size[i];
+    }
+    fwrite(data, 1, (size_t)bytes, file.out); /* close reports a failure */
+    return mt_file_writer_close(&file);
+}
+
 /* make_set -- DIR/NAME-images-idx3-ubyte and DIR/NAME-labels-idx1-ubyte. */
 static mt_status make_set(const char *dir, const char *name, int64_t count, const mt_rng *rng)
 {
     char path[4096];
-    mt_idx images = mt_idx_new(MT_IDX_IMAGES, count, SIDE, SIDE), labels = mt_idx_new(MT_IDX_LABELS, count, 1, 1);
+    const int64_t size[] = { count, SIDE, SIDE };
+    uint8_t *image = mt_alloc(count * SIDE * SIDE, MT_CPU), *label = mt_alloc(count, MT_CPU);
 #pragma omp parallel for schedule(dynamic, 256)
     for (int64_t i = 0; i < count; i++)
-        picture(images.data + i * SIDE * SIDE, labels.data + i, mt_rng_substream(rng, (uint64_t)i));
+        picture(image + i * SIDE * SIDE, label + i, mt_rng_substream(rng, (uint64_t)i));
     snprintf(path, sizeof path, "%s/%s-images-idx3-ubyte", dir, name);
-    mt_status status = mt_idx_write(path, &images);
+    mt_status status = write_idx(path, image, size, 3);
     snprintf(path, sizeof path, "%s/%s-labels-idx1-ubyte", dir, name);
     if (status == MT_OK)
-        status = mt_idx_write(path, &labels);
-    mt_idx_free(&images);
-    mt_idx_free(&labels);
+        status = write_idx(path, label, size, 1);
+    mt_free(image, count * SIDE * SIDE, MT_CPU);
+    mt_free(label, count, MT_CPU);
     return status;
 }
 

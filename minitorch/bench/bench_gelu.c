@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "bench/bench.h"
+#include "kernels/kernels.h"
 #include "core/rng.h"
 #include "fused/kernels_fused.h"
 

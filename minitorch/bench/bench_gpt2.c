@@ -12,6 +12,7 @@
 
 #include "amp/amp.h"
 #include "bench/bench.h"
+#include "bench/products.h"
 #include "core/scope.h"
 #include "plan/gpt2_cost.h"
 #include "models/decoder.h"

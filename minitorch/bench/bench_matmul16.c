@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "bench/bench.h"
+#include "kernels/kernels.h"
+#include "ops/kernels_16bit.h"
 #include "core/storage.h"
 
 typedef struct options {

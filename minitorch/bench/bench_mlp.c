@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "bench/bench.h"
+#include "bench/products.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
 #include "ops/ops.h"

@@ -71,15 +71,6 @@ void mt_dataset_split(mt_dataset **others, mt_dataset **drawn, const mt_dataset 
  * the set.   Aborts: count < 1. */
 mt_dataset *mt_dataset_spread(const mt_dataset *set, int64_t count);
 
-/* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
- * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
-enum { MT_PATH = 4096 };
-void mt_data_find(char *out, const char *file, const char *standin);
-
-/* mt_data_map -- that file, mapped.   Fails as mt_file_map_open does, with the command that fetches the file: its data
- * set is the first folder of `file`. */
-mt_status mt_data_map(mt_file_map *out, const char *file, const char *standin);
-
 /* mt_field_bytes -- of one sample. */
 static inline int64_t mt_field_bytes(const mt_field *field)
 {
