@@ -3,8 +3,8 @@
  *   images   0x00000803, count, rows, cols    then count * rows * cols bytes, row by row
  *   labels   0x00000801, count                then count bytes
  *
- * As a data set the files are mapped, and a sample's pixels become floats when it is read: opening reads the headers
- * only, and several processes share the pages.
+ * As a data set the files are mapped, and a sample's pixels become floats when it is read; several processes share the
+ * pages. Only where no mean and deviation are given does opening read all pixels, to compute them.
  * Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".   Unit: solutions/05-data/idx_map.c */
 #pragma once
 
