@@ -223,7 +223,7 @@ static bool play(mg_run *run, script *s)
     const int64_t *left = mg_result(run, "left");
     if (*left) {
         mg_hint(run,
-                "a copy belongs to the scope, and mt_autocast_keep takes a reference of its own: mt_retain adds one "
+                "a copy belongs to the scope, and mt_tensor_keep_cast takes a reference of its own: mt_retain adds one "
                 "that nobody gives back");
         mg_fail(run, "%lld bytes of copies are never freed, %d tensors of %lld elements", (long long)*left, s->tensors,
                 (long long)s->S);

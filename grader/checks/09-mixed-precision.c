@@ -95,7 +95,7 @@ static const policy_case policy_cases[] = {
 static const copies_case copies_cases[] = {
     { { 1, "values", "convert() makes a copy of the wanted type; return it" }, COPIES_VALUES },
     { { 3, "once for several micro-batches",
-        "a parameter keeps its copy with mt_autocast_keep, and a current one is returned without a conversion" },
+        "a parameter keeps its copy with mt_tensor_keep_cast, and a current one is returned without a conversion" },
       COPIES_ONCE },
     { { 2, "again after an update", "a copy is current only when t->cast_version is t->storage->version" },
       COPIES_WRITTEN },

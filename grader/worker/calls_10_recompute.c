@@ -175,6 +175,7 @@ static mt_dtype in_f16(void *user, const char *op, mt_op_kind kind, mt_dtype inp
 static void begin_types(int64_t types)
 {
     static int anything;
+    mt_products16_offer();
     if (types == MG_RC_POLICY_ONLY)
         mt_cast_policy_set(in_f16, &anything);
     else if (types != MT_F32)
@@ -306,7 +307,7 @@ static void call(const mg_value *v, run_fn *run)
         copy_out(to, param->grad, mt_numel(param));
         to += mt_numel(param);
         mt_zero_grad(param);
-        mt_autocast_keep(param, NULL);
+        mt_tensor_keep_cast(param, NULL);
     }
     tower_free(t);
 }

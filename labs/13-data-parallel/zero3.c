@@ -40,7 +40,7 @@ static void close_bucket(bucket *b)
     mt_free(b->memory->data, b->memory->bytes, b->memory->device);
     b->memory->data = NULL;
     for (mt_tensor *const *param = b->first; param < b->last; param++)
-        mt_autocast_keep(*param, NULL);
+        mt_tensor_keep_cast(*param, NULL);
 }
 
 static void open_memory(bucket *b)

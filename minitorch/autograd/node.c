@@ -129,10 +129,10 @@ void mt_keepers_set(mt_keepers wanted)
 }
 
 /* The producer of tensor number `index` among those that node saves. Ops save their operands first and in order, so
- * that a 16-bit one is the copy of the input of that number. */
+ * that one of another float type has the values of the input of that number. */
 static mt_node *producer_of(const mt_node *node, const mt_tensor *t, int index)
 {
-    if ((t->dtype == MT_F16 || t->dtype == MT_BF16) && index < node->edge_count)
+    if (t->dtype != MT_F32 && mt_is_float(t->dtype) && index < node->edge_count)
         return node->edges[index].node;
     for (int i = 0; i < node->edge_count; i++)
         if (t->node && node->edges[i].node == t->node)

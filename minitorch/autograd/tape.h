@@ -11,7 +11,6 @@
 #pragma once
 
 #include "core/tensor.h"
-#include "ops/policy.h"
 
 MT_C_BEGIN
 
@@ -19,9 +18,16 @@ enum { MT_NODE_SAVED = 6, MT_NODE_DIMS = 3 };
 
 typedef void mt_any_fn(void); /* cast to its own type before it is called */
 
+/* Kinds of ops by the precision they need. */
+typedef enum mt_op_kind {
+    MT_OP_MATMUL,      /* many products summed in f32: precise enough with operands of few bits (linear, attention) */
+    MT_OP_ELEMENTWISE, /* one value from one or two: as precise as its inputs (ReLU, GELU, add, dropout) */
+    MT_OP_REDUCTION,   /* long sums, exponentials, differences of close values: needs f32 (softmax, layernorm, exp) */
+} mt_op_kind;
+
 typedef struct mt_op {
-    const char *name; /* "linear": for messages, the profiler and the cast policy */
-    mt_op_kind kind;  /* for the cast policy */
+    const char *name; /* "linear": for messages, the profiler and the cast policy (ops/policy.h) */
+    mt_op_kind kind;
 
     /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's
      * result: dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no gradient. */
@@ -41,7 +47,7 @@ typedef struct mt_saved {
     mt_tensor *tensor;
     int64_t version;
     mt_op_kind kind;                /* of the op that saves it */
-    mt_node *producer;              /* the node that computed it, if it is an input of the op, or its 16-bit copy */
+    mt_node *producer;              /* the node that computed it, if it is an input of the op, or one in another type */
     const struct mt_keeper *keeper; /* tensor is what this keeper put in its place; NULL: it is itself */
 } mt_saved;
 
@@ -117,7 +123,7 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient);
 void mt_zero_grad(mt_tensor *leaf);
 
 /* mt_written -- t's memory was written in place (an optimizer, a copy into it, a program through mt_f32): saved aliases
- * of it, and its copy of 16 bits, are stale now. */
+ * of it, and its values in another type (t->cast), are stale now. */
 void mt_written(mt_tensor *t);
 
 /* For backward functions: saved tensor i, checked, restored where a keeper has it; the buffer that input i's gradient
@@ -125,7 +131,7 @@ void mt_written(mt_tensor *t);
 mt_tensor *mt_saved_tensor(mt_node *node, int i);
 mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
 
-/* ---- extension point: how saved tensors are kept (in 16 bits: lab 09; computed again: lab 10) -------------------- */
+/* ---- extension point: how saved tensors are kept: in fewer bytes, or by what computes them again ----------------- */
 
 typedef struct mt_keeper {
     /* False: this tensor is not for it. True: all that is kept of t is what keep puts into saved->tensor, as a
@@ -148,7 +154,7 @@ typedef struct mt_keepers {
 mt_keepers mt_keepers_now(void);
 void mt_keepers_set(mt_keepers keepers);
 
-/* ---- extension point: gradient-ready callbacks (lab 13 starts a parameter's all-reduce during backward) ------- */
+/* ---- extension point: gradient-ready callbacks, during backward --------------------------------------------- */
 
 /* leaf->grad is complete for this backward. Called in the thread that runs backward, in the order in which gradients
  * become complete (about the reverse of forward); must return quickly. */

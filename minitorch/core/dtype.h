@@ -12,4 +12,9 @@ typedef enum mt_dtype { MT_F32, MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 } mt_dtyp
 int64_t mt_dtype_size(mt_dtype dtype);     /* bytes per element */
 const char *mt_dtype_name(mt_dtype dtype); /* "f32", "bf16", ... */
 
+static inline bool mt_is_float(mt_dtype dtype)
+{
+    return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
+}
+
 MT_C_END

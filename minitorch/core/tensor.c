@@ -196,6 +196,15 @@ void mt_release(mt_tensor *t)
     free(t);
 }
 
+void mt_tensor_keep_cast(mt_tensor *t, mt_tensor *cast)
+{
+    if (cast)
+        mt_retain(cast); /* first: it may be the one that is kept */
+    mt_release(t->cast);
+    t->cast = cast;
+    t->cast_version = t->storage->version;
+}
+
 void mt_tensor_drop(mt_tensor *t)
 {
     give_memory_back(t);

@@ -17,14 +17,14 @@ typedef struct mt_node mt_node; /* autograd/tape.h */
 typedef struct mt_tensor {
     mt_view view; /* shape, stride and offset, in elements */
     mt_dtype dtype;
-    mt_dtype precision;            /* of f32 values: 16 bits where the cast policy computed them so (ops/policy.h) */
+    mt_dtype precision;            /* of f32 values: the type of the operands that they were computed from */
     mt_storage *storage;           /* shared by all views of the same memory */
     struct mt_tensor *grad;        /* gradient of the last backward, same shape; NULL before. It has one reference, this
                                     * tensor's, which mt_zero_grad releases, as the tensor's own end does: mt_retain
                                     * it to keep it longer; who puts another here gives a reference away */
     struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. One reference too */
     mt_node *node;                 /* the operation that computed it; NULL for a leaf or without a tape */
-    struct mt_tensor *cast;        /* its values in 16 bits, kept by mt_autocast_operand; NULL: none */
+    struct mt_tensor *cast;        /* its values in another type (mt_tensor_keep_cast); NULL: none. One reference too */
     int64_t cast_version;          /* storage->version when they were made */
     bool requires_grad;            /* a leaf for which backward computes a gradient */
     int waiting;                   /* gradients missing in this backward; used by the tape */
@@ -83,6 +83,10 @@ void mt_release(mt_tensor *t); /* NULL is allowed */
 
 /* mt_tensor_alias -- another tensor over the same memory, without node and gradient; it belongs to the caller. */
 mt_tensor *mt_tensor_alias(const mt_tensor *t);
+
+/* mt_tensor_keep_cast -- keep `cast`, t's values in another type, with t, current as of now: until t is freed, or another
+ * is kept. NULL: t keeps none. */
+void mt_tensor_keep_cast(mt_tensor *t, mt_tensor *cast);
 
 /* mt_tensor_drop -- release t's memory early; reading or viewing t aborts from then on. Backward does this to results
  * that only the scope still holds. */

@@ -1,7 +1,7 @@
 /* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2, with the rung of the attention
  * ladder that programs use. */
+#include "models/products.h"
 #include "ops/call.h"
-#include "ops/kernels_16bit.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
 #include "kernels/vec.h"
@@ -38,25 +38,11 @@ static int64_t attention_flops(const int64_t *d)
     return d[0] * d[1] * (d[1] + 1) * d[2];
 }
 
-/* In f32 what the op reads, which may be a copy of 16 bits; in the scope. */
-static mt_tensor *widened(mt_tensor *t)
-{
-    if (t->dtype == MT_F32)
-        return t;
-    mt_tensor *wide = mt_empty(mt_shape_of(t), MT_F32, mt_device_of(t));
-    mt_16bit_kernels(mt_device_of(t))->convert(mt_data(wide), MT_F32, mt_data(t), t->dtype, mt_numel(t));
-    return wide;
-}
-
 static void attention_backward(mt_node *node, mt_tensor *dout)
 {
-    const int64_t *d = node->shape.dim;
-    mt_scope_begin();
-    mt_gpt2_kernels(node->device)
-        ->attention_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_f32(widened(mt_saved_tensor(node, 0))),
-                        mt_saved_data(node, 1), mt_f32(mt_saved_tensor(node, 2)), d[0], d[1], d[2], node->dims[0]);
-    mt_scope_end();
-    mt_count_work(5 * attention_flops(d), 44 * mt_numel(dout));
+    mt_tensor *qkv = mt_saved_tensor(node, 0), *out = mt_saved_tensor(node, 1), *saved = mt_saved_tensor(node, 2);
+    mt_gpt2_products_of(qkv->dtype)->attention_bwd(mt_grad_data(node, 0), dout, qkv, out, saved, node->dims[0]);
+    mt_count_work(5 * attention_flops(node->shape.dim), 44 * mt_numel(dout));
 }
 
 static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backward };
@@ -73,23 +59,15 @@ const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64
 
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
 {
-    /* Forward and backward read the same numbers: the scores of rounded queries and keys do not fit the logarithm of
-     * the sum that forward saves of others. */
     MT_CALL(c, &attention_op, { &qkv, MT_OPERAND });
     MT_CHECK(qkv->view.rank == 3 && qkv->view.shape[2] % 3 == 0, "attention: qkv is %s, it must be [B,T,3C]",
              mt_text_of(qkv));
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
     mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
     mt_tensor *saved = mt_empty(MT_SHAPE(mt_gpt2_kernels(c.device)->attention_saved(B, T, heads)), MT_F32, c.device);
-    const mt_gpt2_table *kernels = mt_gpt2_kernels(c.device);
-    bool bf16 = c.dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads);
-    mt_scope_begin();
-    if (bf16)
-        kernels->attention_bf16_fwd(mt_f32(out), mt_f32(saved), mt_data(qkv), B, T, C, heads);
-    else
-        kernels->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(widened(qkv)), B, T, C, heads);
-    mt_scope_end();
-    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), (bf16 ? 10 : 16) * mt_numel(out));
+    mt_gpt2_products_of(c.dtype)->attention_fwd(out, saved, qkv, heads);
+    int64_t bytes = mt_dtype_size(c.dtype) * mt_numel(qkv) + 4 * mt_numel(out);
+    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), bytes);
     if (node)
         node->dims[0] = heads;
     mt_save(node, qkv, out, saved);

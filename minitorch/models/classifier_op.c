@@ -1,7 +1,6 @@
 /* classifier_op.c -- the head of a model and its mean loss: logits and cross-entropy in one buffer, or in chunks. */
-#include "ops/autocast.h"
+#include "models/products.h"
 #include "ops/call.h"
-#include "ops/kernels_16bit.h"
 #include "fused/kernels_fused.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
@@ -15,29 +14,6 @@ enum { FUSED = 0 };
 enum { FUSED = 1 };
 #endif
 
-/* As mt_classifier_fwd_cpu and mt_classifier_bwd_cpu, with x and w of 16 bits; logits and probabilities are f32. */
-static void classifier_forward_16bit(float *rows, float *probs, mt_tensor *x, mt_tensor *w, const int32_t *target,
-                                     int64_t N, int64_t C, int64_t V)
-{
-    mt_matmul_dims d = mt_dense_dims(N, V, C, MT_NO_TRANS, MT_TRANS, MT_OVERWRITE);
-    mt_16bit_kernels(mt_device_of(x))->matmul16(probs, mt_data(x), mt_data(w), x->dtype, &d);
-    mt_kernels(mt_device_of(x))->cross_entropy_fwd(rows, probs, probs, target, N, V);
-}
-
-static void classifier_backward_16bit(float *dx, float *dw, mt_tensor *probs, const float *dloss, mt_tensor *x,
-                                      mt_tensor *w, const int32_t *target, int64_t N, int64_t C, int64_t V)
-{
-    mt_device on = mt_device_of(x);
-    mt_matmul_dims for_dx = mt_dense_dims(N, C, V, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
-    mt_matmul_dims for_dw = mt_dense_dims(V, C, N, MT_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
-    mt_gpt2_kernels(on)->classifier_bwd(NULL, NULL, mt_f32(probs), dloss, NULL, NULL, target, N, C, V);
-    void *dlogits = mt_data(mt_autocast_operand(probs, x->dtype));
-    if (dx)
-        mt_16bit_kernels(on)->matmul16(dx, dlogits, mt_data(w), x->dtype, &for_dx);
-    if (dw)
-        mt_16bit_kernels(on)->matmul16(dw, dlogits, mt_data(x), x->dtype, &for_dw);
-}
-
 static void classifier_backward(mt_node *node, mt_tensor *dout)
 {
     mt_tensor *x = mt_saved_tensor(node, 0), *w = mt_saved_tensor(node, 1);
@@ -46,11 +22,7 @@ static void classifier_backward(mt_node *node, mt_tensor *dout)
     float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
     mt_scope_begin();
     const float *dloss = mt_f32(mt_mean_shares(dout, N));
-    if (x->dtype == MT_F32)
-        mt_gpt2_kernels(node->device)
-            ->classifier_bwd(dx, dw, mt_f32(probs), dloss, mt_f32(x), mt_f32(w), mt_data(target), N, C, V);
-    else
-        classifier_backward_16bit(dx, dw, probs, dloss, x, w, mt_data(target), N, C, V);
+    mt_gpt2_products_of(x->dtype)->classifier_bwd(dx, dw, probs, dloss, x, w, target);
     mt_scope_end();
     int64_t size = mt_dtype_size(x->dtype);
     mt_count_work(2 * N * V * C * ((dx != NULL) + (dw != NULL)),
@@ -143,11 +115,7 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     mt_scope_begin(); /* probs, the largest array of all, lives until backward has read it, not as long as the loss */
     mt_tensor *probs = mt_empty(MT_SHAPE(N, classes), MT_F32, c.device),
               *rows = mt_empty(MT_SHAPE(N), MT_F32, c.device);
-    if (c.dtype == MT_F32)
-        mt_gpt2_kernels(c.device)->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N,
-                                                  C, classes);
-    else
-        classifier_forward_16bit(mt_f32(rows), mt_f32(probs), x, w, mt_data(target), N, C, classes);
+    mt_gpt2_products_of(c.dtype)->classifier_fwd(rows, probs, x, w, target);
     mt_kernels(c.device)->mean_fwd(mt_f32(loss), mt_f32(rows), N);
     int64_t bytes = mt_dtype_size(c.dtype) * (N * C + classes * C) + 8 * N * classes;
     mt_save(mt_call_end(&c, 2 * N * classes * C, bytes), x, w, probs, target);

@@ -6,9 +6,9 @@
 
 #include "core/scope.h"
 #include "models/gpt2.h"
-#include "ops/autocast.h"
 #include "kernels/kernels.h"
 #include "models/kernels_gpt2.h"
+#include "ops/policy.h"
 #include "kernels/vec.h"
 
 enum {
@@ -99,11 +99,11 @@ typedef struct weights {
     mt_dtype dtype;
 } weights;
 
-/* A module's matrix: a copy that the parameter holds (ops/autocast.h), unless dtype is f32. */
+/* A module's matrix, in another type than f32 a copy that the parameter keeps. */
 static weights matrix_of(const mt_module *m, mt_dtype dtype)
 {
     mt_scope_begin();
-    const void *data = mt_data(dtype == MT_F32 ? m->param[0] : mt_autocast_operand(m->param[0], dtype));
+    const void *data = mt_data(mt_operand(m->param[0], dtype));
     mt_scope_end();
     return (weights){ data, dtype };
 }

@@ -77,7 +77,7 @@ mt_attention_saved_fn mt_attention_packed_saved_cpu;
 mt_attention_fwd_fn mt_attention_packed_fwd_cpu; /* Lab 11.11 */
 mt_attention_bwd_fn mt_attention_packed_bwd_cpu; /* Lab 11.12 */
 
-/* In tiles of 16 bits, solutions/11-fusion/attention_bf16.c: qkv is bf16 (autocast's copy). Scores, softmax and sums
+/* In tiles of 16 bits, solutions/11-fusion/attention_bf16.c: qkv is bf16. Scores, softmax and sums
  * are f32; each weight is rounded to bf16, by 2^-8 of it at most, before it multiplies a value. Subnormal numbers may
  * count as 0. saved as the tiled one's. Backward is the packed one's, of qkv widened to f32.   Aborts: D > 128. */
 typedef void mt_attention_bf16_fwd_fn(float *out, float *saved, const mt_bf16 *qkv, int64_t B, int64_t T, int64_t C,

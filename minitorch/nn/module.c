@@ -3,7 +3,6 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "ops/autocast.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +72,7 @@ static void move(mt_tensor *param, mt_device device)
         param->storage = mt_storage_retain(moved->storage);
         param->view = moved->view;
         mt_zero_grad(param);
-        mt_autocast_keep(param, NULL); /* it is on the other device */
+        mt_tensor_keep_cast(param, NULL); /* it is on the other device */
     }
     mt_scope_end();
     mt_alloc_for(before);

@@ -1,8 +1,6 @@
-/* autocast.c -- this thread's cast policy (policy.h); those of autocast, one on top of another; the keeper of saved
- * tensors that goes with them; and the copies that tensors hold. */
+/* autocast.c -- the cast policies of autocast, one on top of another, and the keeper of saved tensors that goes with
+ * them. */
 #include "ops/autocast.h"
-
-/* ---- the policy in force ------------------------------------------------------------------------------ */
 
 enum { DEPTH = 8 };
 
@@ -11,36 +9,8 @@ typedef struct in_force {
     void *user;
 } in_force;
 
-static _Thread_local in_force current, before[DEPTH]; /* before each mt_autocast_begin */
+static _Thread_local in_force before[DEPTH]; /* each mt_autocast_begin */
 static _Thread_local int depth;
-
-static bool is_float(mt_dtype dtype)
-{
-    return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
-}
-
-void mt_cast_policy_set(mt_cast_policy *policy, void *user)
-{
-    current = (in_force){ policy, user };
-}
-
-mt_cast_policy *mt_cast_policy_get(void **user)
-{
-    *user = current.user;
-    return current.policy;
-}
-
-mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
-{
-    if (!current.policy || !is_float(input))
-        return input;
-    mt_dtype wanted = current.policy(current.user, op, kind, input);
-    MT_CHECK(is_float(wanted), "the cast policy wants %s to compute in %s, which is not a float type", op,
-             mt_dtype_name(wanted));
-    return wanted;
-}
-
-/* ---- autocast ----------------------------------------------------------------------------------------- */
 
 /* What user of mt_autocast_dtype points to: a policy can be set again after its mt_autocast_end (lab 10). */
 static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16, [MT_BF16] = MT_BF16 };
@@ -51,7 +21,8 @@ static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16,
  * set again, after its mt_autocast_end. */
 static bool keep(mt_saved *saved, const mt_tensor *t)
 {
-    mt_dtype dtype = current.policy == mt_autocast_dtype ? *(mt_dtype *)current.user : MT_F32;
+    void *user;
+    mt_dtype dtype = mt_cast_policy_get(&user) == mt_autocast_dtype ? *(mt_dtype *)user : MT_F32;
     bool narrow = dtype != MT_F32 && t->precision == dtype && saved->kind != MT_OP_REDUCTION;
     /* That t holds a copy changes none of its values. */
     return narrow && mt_autocast_save(saved, (mt_tensor *)t, dtype);
@@ -61,29 +32,21 @@ static const mt_keeper keeper = { keep, mt_autocast_restore };
 
 void mt_autocast_begin(mt_dtype dtype)
 {
-    MT_CHECK(is_float(dtype), "autocast: %s is not f32, f16 or bf16", mt_dtype_name(dtype));
+    MT_CHECK(mt_is_float(dtype), "autocast: %s is not f32, f16 or bf16", mt_dtype_name(dtype));
     MT_CHECK(depth < DEPTH, "autocast: nested more than %d times", DEPTH);
     if (depth == 0)
         mt_keeper_begin(&keeper); /* one for all levels: the innermost one's type counts, also when it is f32 */
-    before[depth++] = current;
-    current = (in_force){ mt_autocast_dtype, &chosen[dtype] };
+    mt_products16_offer();
+    in_force *now = &before[depth++];
+    now->policy = mt_cast_policy_get(&now->user);
+    mt_cast_policy_set(mt_autocast_dtype, &chosen[dtype]);
 }
 
 void mt_autocast_end(void)
 {
     MT_CHECK(depth > 0, "autocast: mt_autocast_end without mt_autocast_begin");
-    current = before[--depth];
+    depth--;
+    mt_cast_policy_set(before[depth].policy, before[depth].user);
     if (depth == 0)
         mt_keeper_end();
-}
-
-/* ---- copies ------------------------------------------------------------------------------------------- */
-
-void mt_autocast_keep(mt_tensor *t, mt_tensor *copy)
-{
-    if (copy)
-        mt_retain(copy); /* first: it may be the one that is kept */
-    mt_release(t->cast);
-    t->cast = copy;
-    t->cast_version = t->storage->version;
 }

@@ -14,7 +14,7 @@
  * Source: Micikevicius et al. 2018, arXiv:1710.03740, sec. 3.1 and 3.3. */
 #pragma once
 
-#include "autograd/tape.h"
+#include "ops/policy.h"
 
 MT_C_BEGIN
 
@@ -30,7 +30,7 @@ void mt_autocast_end(void); /* aborts: nothing began */
 mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype input);
 
 /* mt_autocast_operand -- the values of t, f32 and dense, in dtype; not recorded. A copy of t that wants a gradient
- * (mt_wants_grad) is kept with t, and converted again only when t was written since (mt_written) or another type is
+ * (mt_wants_grad) is kept with t (mt_tensor_keep_cast), and converted again only when t was written since (mt_written) or another type is
  * wanted: one conversion of a parameter an update, however many micro-batches it has, and one of an activation,
  * however many ops read or save it. Other copies belong to the scope: nobody asks for them again. A node that keeps a
  * copy goes on with forward's values when t is written; a write to the copy (AdamW's update of a parameter) is noticed
@@ -48,7 +48,8 @@ bool mt_autocast_save(mt_saved *saved, mt_tensor *t, mt_dtype dtype);
 /* mt_autocast_restore -- in f32 what mt_autocast_save kept, in the scope; asks neither policy nor keeper.   Lab 09.9 */
 mt_tensor *mt_autocast_restore(const mt_saved *saved);
 
-/* mt_autocast_keep -- make `copy` the kept copy of t, current as of now; t holds it. NULL: t holds none. */
-void mt_autocast_keep(mt_tensor *t, mt_tensor *copy);
+/* mt_products16_offer -- from now on ops have products of f16 and bf16, also where a policy of a program's own chooses
+ * them (ops/policy.h); mt_autocast_begin calls it. */
+void mt_products16_offer(void);
 
 MT_C_END

@@ -1,11 +1,6 @@
 /* call.c -- the op frame, see call.h; and mt_contiguous, which it uses. */
 #include "ops/call.h"
 #include "autograd/node.h"
-#include "ops/autocast.h"
-#include "ops/kernels_16bit.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- dense copies ---------------------------------------------------------------------------------- */
 
@@ -41,37 +36,16 @@ static void check_input(const mt_call *c, const mt_tensor *t, int kind)
              mt_device_name(c->device), mt_device_name(mt_device_of(t)));
 }
 
-/* The debug flavour converts t once more: a copy of other values was made before t was written through mt_f32. */
-static void check_copy(const mt_call *c, const mt_tensor *t, const mt_tensor *copy)
-{
-#ifdef MT_DEBUG
-    int64_t bytes = mt_numel(t) * mt_dtype_size(copy->dtype);
-    if (mt_device_of(t) != MT_CPU)
-        return;
-    void *again = mt_realloc(NULL, bytes + 1, 1);
-    mt_16bit_kernels(MT_CPU)->convert(again, copy->dtype, mt_data(t), t->dtype, mt_numel(t));
-    MT_CHECK(
-        memcmp(again, mt_data(copy), (size_t)bytes) == 0,
-        "%s: the %s copy of %s has other values than the tensor: mt_written(t) belongs after a write through mt_f32",
-        c->op->name, mt_dtype_name(copy->dtype), mt_text_of(t));
-    free(again);
-#else
-    (void)c, (void)t, (void)copy;
-#endif
-}
-
 /* What the kernel reads, into the op's variable. Returns the tensor that gets the gradient: the same, but for an
- * operand of 16 bits. */
+ * operand of another type. */
 static mt_tensor *prepare(const mt_call *c, mt_tensor **variable, int kind)
 {
     bool cast = kind & MT_OPERAND && c->dtype != MT_F32;
     if ((cast || !(kind & MT_ANY_VIEW)) && !mt_view_is_contiguous(&(*variable)->view))
         *variable = mt_contiguous(*variable);
     mt_tensor *source = *variable;
-    if (cast) {
-        *variable = mt_autocast_operand(source, c->dtype);
-        check_copy(c, source, *variable);
-    }
+    if (cast)
+        *variable = mt_operand(source, c->dtype);
     return source;
 }
 

@@ -15,6 +15,7 @@
 #include "autograd/tape.h"
 #include "kernels/kernels.h"
 #include "ops/ops.h"
+#include "ops/policy.h"
 #include "core/span.h"
 
 MT_C_BEGIN
@@ -39,7 +40,7 @@ typedef struct mt_call {
     mt_tensor **source; /* of each input the f32 tensor that gets the gradient, dense where one is needed; NULL: none */
     int count;
     mt_device device; /* of all inputs and results */
-    mt_dtype dtype;   /* of all MT_OPERAND inputs, and the precision of results: f32, f16 or bf16; these are f32 */
+    mt_dtype dtype;   /* of all MT_OPERAND inputs, and the precision of results, which are f32 */
     mt_tensor *result;
     mt_span span;
 } mt_call;
@@ -51,7 +52,7 @@ typedef struct mt_call {
     mt_call_begin(&(c), op, inputs, (mt_tensor * [MT_COUNT(inputs)]){ 0 }, (int)MT_COUNT(inputs))
 
 /* mt_call_begin -- aborts with a message unless the inputs are f32, on one device, and not freed by backward. Asks the
- * cast policy; where it chooses 16 bits, each MT_OPERAND variable points to its values in that type from then on. An op
+ * cast policy; each MT_OPERAND variable points to its values in the type that it chooses from then on. An op
  * without such inputs has kernels for f32 only, and computes in f32 whatever the policy says. */
 void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **source, int count);
 

@@ -1,9 +1,7 @@
 /* matmul_op.c -- the matrix product of tensors, batched: [...,M,K] x [...,K,N], or one b [K,N] for the whole batch.
  *
  * A transposed view of a dense matrix is passed to the kernel with its strides, not copied. */
-#include "ops/autocast.h"
 #include "ops/call.h"
-#include "ops/kernels_16bit.h"
 
 #include <inttypes.h>
 
@@ -93,13 +91,11 @@ static void multiply(mt_device device, float *c, int64_t c_between, matrix a, ma
                             .trans_a = a.trans,
                             .trans_b = b.trans,
                             .write = write };
+    const mt_products *products = mt_products_of(a.dtype);
     int64_t size = mt_dtype_size(a.dtype);
     for (int64_t i = 0; i < batch; i++) {
         const void *at_a = a.data + i * a.between * size, *at_b = b.data + i * b.between * size;
-        if (a.dtype == MT_F32)
-            mt_kernels(device)->matmul(c + i * c_between, at_a, at_b, &dims);
-        else
-            mt_16bit_kernels(device)->matmul16(c + i * c_between, at_a, at_b, a.dtype, &dims);
+        products->matmul(device, c + i * c_between, at_a, at_b, a.dtype, &dims);
     }
     mt_count_work(2 * batch * dims.M * dims.N * dims.K, bytes_moved(c_between, &a, &b, batch, write));
 }
@@ -130,7 +126,7 @@ static void matmul_backward(mt_node *node, mt_tensor *dout)
     float *da = mt_grad_data(node, 0), *db = mt_grad_data(node, 1);
     mt_scope_begin();
     matrix a = matrix_of(mt_saved_tensor(node, 0)), b = matrix_of(mt_saved_tensor(node, 1));
-    matrix d = matrix_of(a.dtype == MT_F32 ? dout : mt_autocast_operand(dout, a.dtype));
+    matrix d = matrix_of(mt_operand(dout, a.dtype));
     int64_t batch = batch_of(node->shape);
     int64_t da_between = a.rows * a.cols, db_between = node->edges[1].shape.rank == 2 ? 0 : b.rows * b.cols;
     if (db_between == 0)

@@ -373,7 +373,7 @@ Test(autocast, the_debug_flavour_notices_a_write_without_mt_written)
     mt_autocast_begin(MT_BF16);
     mt_linear(x, w, NULL);
     mt_f32(w)[5] = 2;
-    ABORTS("linear: the bf16 copy of [3,2] has other values than the tensor", mt_linear(x, w, NULL));
+    ABORTS("the bf16 copy of [3,2] has other values than the tensor", mt_linear(x, w, NULL));
     mt_written(w);
     mt_linear(x, w, NULL);
     mt_autocast_end();
