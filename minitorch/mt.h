@@ -29,7 +29,7 @@
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h"  /* nodes, backward, its hooks                             lab 03 */
 #include "ops/ops.h"        /* operations on tensors, recorded for backward */
-#include "ops/autocast.h"   /* products in 16 bits                                    lab 09 */
+#include "amp/autocast.h"   /* products in 16 bits                                    lab 09 */
 #include "ops/policy.h"     /* the element type in which an op computes               lab 09 */
 #include "nn/module.h"      /* models as trees of named parameters */
 #include "memory/segment.h" /* activations computed again in backward                 lab 10 */

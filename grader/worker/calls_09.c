@@ -1,5 +1,5 @@
 /* calls_09.c -- how the worker calls the conversions and products of lab 09. */
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "worker/aborts.h"
 #include "worker/calls_09.h"
 #include "worker/product.h"

@@ -5,7 +5,7 @@
 #include "core/scope.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "ops/ops.h"
 #include "core/span.h"
 #include "worker/calls_10.h"

@@ -13,7 +13,7 @@
 #include "dist/zero.h"
 #include "parallel/parts.h"
 #include "memory/recompute.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "optim/optim.h"
 #include "worker/calls_15.h"
 #include "worker/plan.h"

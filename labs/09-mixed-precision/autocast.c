@@ -1,6 +1,6 @@
 /* autocast.c -- which ops compute in 16 bits, and when a tensor is converted. */
-#include "ops/autocast.h"
-#include "ops/kernels_16bit.h"
+#include "amp/autocast.h"
+#include "amp/kernels_16bit.h"
 
 mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype input)
 {
@@ -24,7 +24,7 @@ mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype)
 {
     /* TODO 09.5: The kept copy where it is current; else a new one, which t keeps if it wants a gradient.
      * Hint: t->cast is current when it has the wanted type and t->cast_version is the storage's version. A new copy
-     * belongs to the scope and would be freed with it: mt_tensor_keep_cast adds a reference. Whose copies are read again:
-     * parameters' and what was computed from them, mt_wants_grad. */
+     * belongs to the scope and would be freed with it: mt_tensor_keep_cast adds a reference. Whose copies are read
+     * again: parameters' and what was computed from them, mt_wants_grad. */
     MT_TODO("09.5"); /* delete this line when yours stands here */
 }

@@ -8,7 +8,7 @@
  * Here each conversion is arithmetic without branches (`a ? b : c` of two numbers that are both computed is none), so
  * that the compiler makes vector instructions of the loops. The processor's own conversion to bf16, vcvtneps2bf16, sets
  * subnormals to 0; these functions keep them. */
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *   backward   dx = op'(x rounded) <---- widened to f32 when the op asks for it
  *
  * Between the two lies the rest of forward and backward: this is the time in which activations fill the memory. */
-#include "ops/autocast.h"
-#include "ops/kernels_16bit.h"
+#include "amp/autocast.h"
+#include "amp/kernels_16bit.h"
 
 bool mt_autocast_save(mt_saved *saved, mt_tensor *t, mt_dtype dtype)
 {

@@ -13,7 +13,7 @@
  *   |xKC| |   |      |        |
  *   +---+ +---+------+--------+ */
 #include "kernels/kernels.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 
 enum {
     MC = 256,

@@ -14,7 +14,7 @@
  * Without the instruction mt_dot_pairs is two products in f32: the same values, not faster than f32. There, and where
  * the instruction is slow (mt_pairs_are_fast), the table of kernels takes matmul16.c. Every element of C is summed in
  * the same order of k for any number of threads. */
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "kernels/vec.h"
 
 #include <omp.h>

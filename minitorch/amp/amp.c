@@ -5,8 +5,8 @@
 
 #include "amp/master.h"
 #include "autograd/tape.h"
-#include "ops/autocast.h"
-#include "ops/kernels_16bit.h"
+#include "amp/autocast.h"
+#include "amp/kernels_16bit.h"
 #include "optim/rules.h"
 #include "core/span.h"
 
@@ -87,7 +87,7 @@ static void update_copy(mt_tensor *param, const mt_update *u)
     mt_adamw_master_update_cpu(u, mt_data(copy), copy->dtype);
     mt_written(param);
     mt_written(copy);
-    mt_autocast_keep(param, copy);
+    mt_tensor_keep_cast(param, copy);
     mt_count_work(0, 2 * mt_numel(copy));
 }
 

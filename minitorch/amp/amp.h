@@ -12,7 +12,7 @@
  * mt_optim_step when that was not called, divides the gradients by it, once after mt_amp_begin, and updates the scaler;
  * mt_optim_step leaves a step out whose gradients were not finite. Both abort when gradients are not finite and the
  * scale is at its lower limit, which 141 steps that are left out in a row reach. AdamW on the CPU writes the 16-bit
- * copies that parameters keep (ops/autocast.h) in its own pass (amp/master.h); else the next product converts them. */
+ * copies that parameters keep (amp/autocast.h) in its own pass (amp/master.h); else the next product converts them. */
 #pragma once
 
 #include "amp/scaler.h"

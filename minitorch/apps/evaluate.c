@@ -14,7 +14,7 @@
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/gpt2.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "train/corpus.h"

@@ -10,7 +10,7 @@
 
 #include "bench/bench.h"
 #include "kernels/kernels.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "core/storage.h"
 
 typedef struct options {

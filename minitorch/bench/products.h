@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "core/span.h"
 #include "prof/profile.h"
 

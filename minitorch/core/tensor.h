@@ -84,8 +84,8 @@ void mt_release(mt_tensor *t); /* NULL is allowed */
 /* mt_tensor_alias -- another tensor over the same memory, without node and gradient; it belongs to the caller. */
 mt_tensor *mt_tensor_alias(const mt_tensor *t);
 
-/* mt_tensor_keep_cast -- keep `cast`, t's values in another type, with t, current as of now: until t is freed, or another
- * is kept. NULL: t keeps none. */
+/* mt_tensor_keep_cast -- keep `cast`, the values that t has now in another type, with t: until t is freed or keeps
+ * another. NULL: t keeps none. */
 void mt_tensor_keep_cast(mt_tensor *t, mt_tensor *cast);
 
 /* mt_tensor_drop -- release t's memory early; reading or viewing t aborts from then on. Backward does this to results

@@ -20,7 +20,8 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 # Only programs that use the device are linked with it; in the others mt_device_open fails.
 CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/check_nccl bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
-                 minitorch/fused/*.h minitorch/kernels/*.h minitorch/models/*.h minitorch/ops/*.h minitorch/optim/*.h)
+                 minitorch/amp/*.h minitorch/fused/*.h minitorch/kernels/*.h minitorch/models/*.h \
+                 minitorch/ops/*.h minitorch/optim/*.h)
 C_            := $(REF)/cuda-$(CUDA)
 CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
 # With lab 06 yours and lab 11 not, programs run your update for each tensor, not lab 11's for all (cuda/table.c).
@@ -40,7 +41,7 @@ $(C_)/minitorch/dist/%.o $(CHECKED)/minitorch/dist/%.o: $(wildcard minitorch/dis
 NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
-GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core fused kernels models nn ops optim prof testing))))
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core fused kernels models nn ops optim prof testing))))
 ifeq ($(CUDA),off)
 APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/device.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "kernels/kernels.h"
 #include "models/kernels_gpt2.h"
 #include "optim/clip.h"

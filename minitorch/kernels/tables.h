@@ -2,11 +2,11 @@
  *
  *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
  *
- * Kernels come in families: base (kernels/kernels.h), GPT-2 (models/kernels_gpt2.h), 16-bit floats
- * (ops/kernels_16bit.h), fused ops (fused/kernels_fused.h). A family is a list of names K(relu_fwd); struct, CPU table
- * and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and
- * mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed to a kernel are on the table's
- * device; CUDA kernels go to the device's current stream. */
+ * Kernels come in families, each with a header of its own: base (kernels/kernels.h), GPT-2 (models/kernels_gpt2.h),
+ * and so on. A family is a list of names K(relu_fwd); struct, CPU table and CUDA table are made from it: entry relu_fwd
+ * has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel is one more
+ * name in its list. Pointers passed to a kernel are on the table's device; CUDA kernels go to the device's current
+ * stream. */
 #pragma once
 
 #include "core/device.h"

@@ -1,6 +1,5 @@
 /* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2, with the rung of the attention
  * ladder that programs use. */
-#include "models/products.h"
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"

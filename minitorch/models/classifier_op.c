@@ -1,5 +1,4 @@
 /* classifier_op.c -- the head of a model and its mean loss: logits and cross-entropy in one buffer, or in chunks. */
-#include "models/products.h"
 #include "ops/call.h"
 #include "fused/kernels_fused.h"
 #include "models/kernels_gpt2.h"

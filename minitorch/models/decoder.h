@@ -12,9 +12,9 @@ MT_C_BEGIN
 
 typedef struct mt_decoder mt_decoder; /* opaque */
 
-/* mt_decoder_new -- model is borrowed, on the CPU, and must not change while it is used. Where the cast
- * policy wants products in another type than f32, the decoder reads copies of the matrices, which their parameters keep:
- * in 16 bits half of what a token reads from memory. */
+/* mt_decoder_new -- model is borrowed, on the CPU, and must not change while it is used. Where the cast policy
+ * (ops/policy.h) wants products in another type than f32, the decoder reads copies of the matrices, which their
+ * parameters keep: in 16 bits half of what a token reads from memory. */
 mt_decoder *mt_decoder_new(const mt_module *model);
 void mt_decoder_free(mt_decoder *decoder); /* NULL is allowed */
 

@@ -1,13 +1,12 @@
 /* products.c -- the products of GPT-2 with operands of f32: the kernels of the tensors' device; and the tables of other
  * types, which are offered. */
-#include "models/products.h"
-#include "ops/kernels_gpt2.h"
+#include "models/gpt2_ops.h"
+#include "models/kernels_gpt2.h"
 
 static void attention_fwd(mt_tensor *out, mt_tensor *saved, mt_tensor *qkv, int64_t heads)
 {
     const int64_t *d = out->view.shape;
-    mt_gpt2_kernels(mt_device_of(qkv))
-        ->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), d[0], d[1], d[2], heads);
+    mt_gpt2_kernels(mt_device_of(qkv))->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), d[0], d[1], d[2], heads);
 }
 
 static void attention_bwd(float *dqkv, mt_tensor *dout, mt_tensor *qkv, mt_tensor *out, mt_tensor *saved, int64_t heads)

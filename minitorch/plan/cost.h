@@ -32,7 +32,7 @@ typedef struct mt_plan_strategy {
     int64_t micro;          /* micro-batches of a step */
     int64_t zero;           /* 0, or the stage of dist/zero.h among the dp ranks */
     mt_recompute recompute; /* of every layer */
-    mt_dtype dtype;         /* of products, and of what is kept of them: f32, bf16 or f16 (ops/autocast.h) */
+    mt_dtype dtype;         /* of products, and of what is kept of them: f32, bf16 or f16 (amp/autocast.h) */
 } mt_plan_strategy;
 
 enum { MT_PLAN_BUCKET = 1 << 20 }; /* bytes of a bucket of gradients (dist/ddp.h), at least */

@@ -15,7 +15,7 @@ MT_C_BEGIN
 typedef struct mt_gpt2_batch {
     int64_t samples, time; /* of a micro-batch: its tokens */
     int64_t micro;         /* micro-batches of a step */
-    mt_dtype dtype;        /* of products, and of what is kept of them: f32, bf16 or f16 (ops/autocast.h) */
+    mt_dtype dtype;        /* of products, and of what is kept of them: f32, bf16 or f16 (amp/autocast.h) */
 } mt_gpt2_batch;
 
 typedef struct mt_gpt2_cost {

@@ -1,6 +1,6 @@
 /* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against
  * double. */
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "kernels/vec.h"
 
 #include "core/rng.h"

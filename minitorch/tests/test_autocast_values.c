@@ -5,7 +5,7 @@
 #include "core/element.h"
 #include "core/rng.h"
 #include "core/scope.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
 #include "ops/ops.h"

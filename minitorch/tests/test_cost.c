@@ -3,7 +3,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "plan/gpt2_cost.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
 #include "testing/profile_here.h"

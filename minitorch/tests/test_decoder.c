@@ -7,7 +7,7 @@
 #include "core/scope.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

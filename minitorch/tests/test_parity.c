@@ -4,7 +4,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
 #include "kernels/kernels.h"

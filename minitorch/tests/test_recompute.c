@@ -6,7 +6,7 @@
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "must.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "ops/ops.h"
 #include "testing/compare.h"
 #include "testing/profile_here.h"

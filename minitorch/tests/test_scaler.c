@@ -7,7 +7,7 @@
 #include "core/element.h"
 #include "core/rng.h"
 #include "core/scope.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>

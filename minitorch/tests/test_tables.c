@@ -1,6 +1,6 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "fused/kernels_fused.h"
 #include "models/kernels_gpt2.h"
 #include "kernels/kernels.h"

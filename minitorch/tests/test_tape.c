@@ -234,7 +234,7 @@ Test(tape, backward_starts_from_any_gradient)
 
 /* ---- the cast policy ---- */
 
-static mt_dtype note(void *user, const char *op, mt_op_kind kind, mt_dtype input)
+static mt_dtype as_it_is(void *user, const char *op, mt_op_kind kind, mt_dtype input)
 {
     cr_assert_eq(kind, strcmp(op, "linear") == 0    ? MT_OP_MATMUL
                        : strcmp(op, "softmax") == 0 ? MT_OP_REDUCTION
@@ -248,7 +248,7 @@ Test(tape, every_op_asks_the_cast_policy)
     int asked = 0;
     mt_scope_begin();
     mt_tensor *x = mt_full(MT_SHAPE(2, 2), 1);
-    mt_cast_policy_set(note, &asked);
+    mt_cast_policy_set(as_it_is, &asked);
     mt_softmax(mt_relu(mt_add(x, x)));
     cr_assert_eq(asked, 3);
     mt_linear(x, x, NULL);

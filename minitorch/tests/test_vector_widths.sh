@@ -25,6 +25,6 @@ for march in $(narrower); do
     compiled "$march" minitorch/tests/test_matmul.c solutions/01-matmul/*.c minitorch/kernels/matmul.c \
         minitorch/kernels/matmul_ladder.c minitorch/core/base.c
     compiled "$march" minitorch/tests/test_16bit.c solutions/09-mixed-precision/{convert,matmul16,matmul_bf16}.c \
-        minitorch/ops/kernels_16bit.c -Wl,--start-group build/release/libgiven.a "$dir/units.a" -Wl,--end-group
+        minitorch/amp/products.c -Wl,--start-group build/release/libgiven.a "$dir/units.a" -Wl,--end-group
 done
 finish "vector widths"

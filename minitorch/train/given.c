@@ -7,7 +7,7 @@
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "models/gpt2.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 
 mt_status mt_given_load(mt_module *model, const char *path)
 {

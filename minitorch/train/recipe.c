@@ -1,7 +1,7 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
 #include "optim/rules.h"
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * The update is lab 04's, in pieces: a piece of p, g, m, v is updated and, before it leaves the cache, converted. From
  * memory and to it go 28 B of the update and 2 B of the copy. */
-#include "ops/kernels_16bit.h"
+#include "amp/kernels_16bit.h"
 #include "amp/master.h"
 
 enum { PIECE = 16384 }; /* elements: p, g, m, v and the copy take 288 KiB, which stay in L2 */

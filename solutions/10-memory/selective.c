@@ -2,7 +2,7 @@
 #include "memory/segment.h"
 
 #include "autograd/tape.h"
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 
 /* In place of t an empty tensor is kept, which has its type. */
 static bool drop(mt_saved *saved, const mt_tensor *t)

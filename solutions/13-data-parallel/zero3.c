@@ -8,7 +8,6 @@
 #include "core/scope.h"
 #include "memory/flat.h"
 #include "dist/zero.h"
-#include "ops/autocast.h"
 
 typedef struct bucket {
     mt_zero3 *owner;

@@ -1,6 +1,6 @@
 /* autocast.c -- the cast policies of autocast, one on top of another, and the keeper of saved tensors that goes with
  * them. */
-#include "ops/autocast.h"
+#include "amp/autocast.h"
 
 enum { DEPTH = 8 };
 
@@ -23,9 +23,9 @@ static bool keep(mt_saved *saved, const mt_tensor *t)
 {
     void *user;
     mt_dtype dtype = mt_cast_policy_get(&user) == mt_autocast_dtype ? *(mt_dtype *)user : MT_F32;
-    bool narrow = dtype != MT_F32 && t->precision == dtype && saved->kind != MT_OP_REDUCTION;
     /* That t holds a copy changes none of its values. */
-    return narrow && mt_autocast_save(saved, (mt_tensor *)t, dtype);
+    return dtype != MT_F32 && t->precision == dtype && saved->kind != MT_OP_REDUCTION &&
+           mt_autocast_save(saved, (mt_tensor *)t, dtype);
 }
 
 static const mt_keeper keeper = { keep, mt_autocast_restore };

@@ -30,11 +30,11 @@ void mt_autocast_end(void); /* aborts: nothing began */
 mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype input);
 
 /* mt_autocast_operand -- the values of t, f32 and dense, in dtype; not recorded. A copy of t that wants a gradient
- * (mt_wants_grad) is kept with t (mt_tensor_keep_cast), and converted again only when t was written since (mt_written) or another type is
- * wanted: one conversion of a parameter an update, however many micro-batches it has, and one of an activation,
- * however many ops read or save it. Other copies belong to the scope: nobody asks for them again. A node that keeps a
- * copy goes on with forward's values when t is written; a write to the copy (AdamW's update of a parameter) is noticed
- * in backward.   Lab 09.5 */
+ * (mt_wants_grad) is kept with t (mt_tensor_keep_cast), and converted again only when t was written since (mt_written)
+ * or another type is wanted: one conversion of a parameter an update, however many micro-batches it has, and one of an
+ * activation, however many ops read or save it. Other copies belong to the scope: nobody asks for them again. A node
+ * that keeps a copy goes on with forward's values when t is written; a write to the copy (AdamW's update of a
+ * parameter) is noticed in backward.   Lab 09.5 */
 mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype);
 
 /* mt_autocast_save -- autocast's keeper (autograd/tape.h), dtype f16 or bf16. An activation is kept as its copy in

@@ -1,15 +1,44 @@
-/* products16.c -- products of operands of 16 bits for the ops (ops/policy.h, models/products.h), composed of the device's
- * mt_matmul16 and of kernels of f32: those of a bias, a loss, or attention.
+/* products.c -- the CPU's table of the kernels for 16-bit floats; and products of such operands for the ops
+ * (ops/policy.h, models/gpt2_ops.h), composed of the device's mt_matmul16 and of kernels of f32: those of a bias, a
+ * loss, or attention.
  *
  * In a backward product the gradient becomes an operand too, rounded to 16 bits. */
-#include "ops/autocast.h"
-#include "models/products.h"
+#include "amp/autocast.h"
+#include "models/gpt2_ops.h"
 #include "ops/call.h"
-#include "ops/kernels_16bit.h"
-#include "ops/kernels_gpt2.h"
+#include "amp/kernels_16bit.h"
+#include "kernels/vec.h"
+#include "models/kernels_gpt2.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the table of the CPU, with the fastest product for each type ---------------------------------------- */
+
+static bool in_pairs(mt_dtype dtype)
+{
+    return dtype == MT_BF16 && mt_pairs_are_fast();
+}
+
+const char *mt_matmul16_form(mt_dtype dtype)
+{
+    if (dtype == MT_BF16 && mt_has_amx())
+        return "multiplied in tiles (AMX)";
+    return in_pairs(dtype) ? "multiplied in pairs (vdpbf16ps)" : "widened to f32 in blocks";
+}
+
+static void matmul16(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims)
+{
+    enum { ENOUGH = 16 }; /* a tile of AMX is mostly empty below */
+    if (dtype == MT_BF16 && mt_min(dims->M, dims->N) >= ENOUGH && mt_has_amx())
+        mt_matmul_amx(c, a, b, dims);
+    else if (in_pairs(dtype))
+        mt_matmul_bf16_cpu(c, a, b, dims);
+    else
+        mt_matmul16_cpu(c, a, b, dtype, dims);
+}
+
+const mt_16bit_table mt_16bit_cpu = { mt_convert_cpu, matmul16, mt_unscale_grads_cpu };
 
 /* ---- operands -------------------------------------------------------------------------------------------- */
 
@@ -133,9 +162,8 @@ static const mt_gpt2_products of_gpt2 = { .attention_fwd = attention_fwd,
 
 void mt_products16_offer(void)
 {
-    for (int k = 0; k < 2; k++) {
-        mt_dtype dtype = k == 0 ? MT_F16 : MT_BF16;
-        mt_products_offer(dtype, &products);
-        mt_gpt2_products_offer(dtype, &of_gpt2);
-    }
+    mt_products_offer(MT_F16, &products);
+    mt_products_offer(MT_BF16, &products);
+    mt_gpt2_products_offer(MT_F16, &of_gpt2);
+    mt_gpt2_products_offer(MT_BF16, &of_gpt2);
 }
