@@ -2,9 +2,9 @@
 # release.sh BUILD OUT [LABS] -- make release: writes a course's repository for students into OUT, and what they must not have into OUT-instructor.
 # For a lab with "after" in the course file the reference's objects go into OUT-after/NN, to be copied into OUT later; OUT has skeletons in their place.
 #
-# OUT has the framework, the grader, and of the labs named (all without LABS) the handouts, skeletons and checks. The reference's units are objects for each of LEVELS
+# OUT is the stage after the last of the labs named (all without LABS; make stage): framework and grader, with nothing of later labs. Of the labs named it has handouts, skeletons and checks. The reference's units are objects for each of LEVELS
 # (default: x86-64-v3 x86-64-v4 aarch64); the one for a machine is chosen when it builds (level.sh). LEVELS=native takes those of BUILD, which run here only: quick, for tests.
-# Tracked files with their present contents are taken, by name: a new folder is not released until it stands below. Nothing is left in OUT if anything fails.
+# Nothing is left in OUT if anything fails.
 set -euo pipefail
 [ $# -ge 2 ] && [ -n "$2" ] || { echo "usage: make release OUT=dir [LABS=\"00 01 02\"]" >&2 && exit 2; }
 out=$(realpath -m "$2") wanted=${3:-} levels=${LEVELS:-x86-64-v3 x86-64-v4 aarch64}
@@ -27,33 +27,33 @@ for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; d
 done
 [ -n "$course" ] || course=$([ ! -e course.json ] || echo course.json)
 after=$([ -z "$course" ] || "$build/bin/kit" after "$course") || exit 1 # all of the file is read before anything is built
-make -s grader emulator
+[ ! -d minitorch/emulator ] || make -s emulator
 mkdir -p "$(dirname "$out")"
-tree=$(mktemp -d "$out.XXXXXX") && chmod 755 "$tree"
-work=$(mktemp -d)
+work=$(mktemp -d) tree=$out.$$
 trap 'rm -rf "$tree" "$work"' EXIT
+last=$(printf '%s\n' "${labs[@]%%-*}" | sort -n | tail -n 1)
+$here/stage.sh "$build" "$tree" "$last" >"$work/said" || exit 1
+chmod 755 "$tree"
 
-# copy PATHSPEC... into the release
 # By cp: tar fails if a file gets another link while it is read, as the grader gives headers and objects.
 copy_to() { xargs -0r cp -a --parents -t "$1"; }
-copy() { git ls-files -z -- "$@" | copy_to "$tree"; }
 
-# ---- the framework, the grader, the labs ------------------------------------------------------------------------
-copy .clang-format .devcontainer .gitignore LICENSE Makefile .ci/deps .ci/run .ci/test .ci/unit datasets ':!datasets/tests' \
-    minitorch ':!minitorch/tests/*.sh' ':!minitorch/tests/*.bash' ':!minitorch/tests/*.py' ':!minitorch/tests/cuda' ':!minitorch/emulator/tests' \
-    docs/{DEBUGGING,DIAGNOSTICS,EMULATOR,GLOSSARY,GRADING,OWN_PROGRAM,STYLE,TOUR}.md docs/images \
-    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker} grader/tools/{lab,scratch,progress,debug,editor,map}.sh grader/tools/scratch.awk grader/tools/frontend.c $here/level.sh
-cp -r $here/student/. "$tree"
-cp $here/students.md.txt "$tree/README.md" # its links hold there
-printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
-for lab in "${labs[@]}"; do
-    copy "labs/$lab" ':(exclude,glob)labs/**/*.c' ':(exclude,glob)labs/**/*.cu'
-    for unit in solutions/"$lab"/*.c*; do # not from labs/, where someone may have worked
-        "$build/bin/strip" "$unit" "$tree/labs/$lab/${unit##*/}"
-    done
+# ---- the labs ----------------------------------------------------------------------------------------------------
+mv "$tree/solutions" "$work/solutions"
+mapfile -t units < <(cd "$work" && find solutions -name '*.c' -o -name '*.cu' | sort) # whose objects it has
+of_these=$(cd "$work/solutions" && printf '%s|' *)
+for lab in "$tree"/labs/*/; do
+    lab=$(basename "$lab")
+    [[ " ${labs[*]} " == *" $lab "* ]] || rm -r "$tree/labs/$lab"
 done
+rm "$tree/grader/tools/labs.sh" "$tree/grader/tools/strip.c"
+cp -r $here/student/. "$tree"
+cp "$here/level.sh" --parents "$tree"
+cp $here/students.md.txt "$tree/README.md" # its links hold there
+[ -e "$tree/minitorch/apps/train_mnist.c" ] || sed -i '/make train-mnist/d' "$tree/README.md"
+printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
 mkdir "$tree/reference" "$work/arm" "$work/given"
-sed -i -E '/^## make (cluster|gpu-check)\b/d' "$tree"/minitorch/{bench/bench,cuda/cuda}.mk # what needs the sources
+find "$tree/minitorch" -name '*.mk' -exec sed -i -E '/^## make (cluster|gpu-check)\b/d' {} + # what needs the sources
 
 # Checks: those of the labs, and the others that these need. Objects say what that is.
 objects=$build/obj/grader/checks
@@ -74,8 +74,7 @@ for ((i = 0; i < 5; i++)); do # their headers, and the headers of these
     xargs grep -ho '"checks/[^"]*"' <"$work/checks" | tr -d '"' | sed 's,^,grader/,' | sort -u - "$work/checks" >"$work/more"
     cp "$work/more" "$work/checks"
 done
-mapfile -t checks <"$work/checks"
-copy "${checks[@]}"
+(cd "$tree" && comm -23 <(ls grader/checks/* | sort) <(sort "$work/checks") | xargs -r rm)
 table=$(printf '&mg_lab_%.2s, ' "${labs[@]}")
 perl -0pi -e 's/(mg_labs\[\] = \{).*?NULL \};/$1 '"$table"'NULL };/s or die "labs.c has no table\n"' "$tree/grader/labs.c"
 if [ -n "$course" ]; then
@@ -86,34 +85,27 @@ if [ -n "$course" ]; then
 fi
 
 # ---- texts: labs/ in place of solutions/ ---------------------------------------------------------------------------
-ln -s "$PWD/solutions" "$tree/solutions" # for the map only
-(cd "$tree" && grader/tools/map.sh >/dev/null 2>&1) || stop "no map: run make check-map"
-rm "$tree/solutions" "$tree/grader/tools/map.sh"
-perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/\n## Lab (\d\d).*?(?=\n## Lab|\z)/$keep{$1} ? $& : ""/gse; s/ Generated by `make map`; do not edit\.//' "$tree/docs/MAP.md" "${labs[@]}"
+perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/\n## Lab (\d\d).*?(?=\n## Lab|\z)/$keep{$1} ? $& : ""/gse;' "$tree/docs/MAP.md" "${labs[@]}"
 (cd "$tree" && find docs labs minitorch grader README.md \( -name '*.md' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -path 'minitorch/bench/*.sh' \) -print0 |
     xargs -0 perl -ni -e 'next if /^Answers for instructors:/; s{\bsolutions/}{labs/}g; print')
 (cd "$tree/labs" && sha256sum */*.c*) >"$tree/reference/skeletons"
-# A link to what is not released becomes its text.
-(cd "$tree" && find . -name '*.md' -print0 | xargs -0 perl -0pi -e '
-    s{(!?)\[([^\]]*)\]\(([^)\s#:]+)(#[^)]*)?\)}{
-        my ($all, $mark, $text, $path) = ($&, $1, $2, $3);
-        (my $folder = $ARGV) =~ s{[^/]*$}{};
-        $path =~ m{^build/} || -e "$folder$path" ? $all : $mark ? "" : $text }ge')
+$here/links.sh "$tree"
 
 # ---- the reference's units as objects -------------------------------------------------------------------------------
 skipped=() said=()
-for unit in solutions/*/*.c solutions/*/*.cu; do
+for unit in "${units[@]}"; do
     name=${unit#solutions/}
     mkdir -p "$tree/reference/${name%/*}"
     echo "/* Unit $name of the reference: in a release it is an object, which make takes in place of this file. */" >"$tree/reference/$name"
 done
-(cd solutions && ../"$build/bin/kit" digests */*.c */*.cu) >"$tree/reference/digests"
-grep '^units/' "$build/defined" >"$tree/reference/defined"
+(cd solutions && ../"$build/bin/kit" digests "${units[@]#solutions/}") >"$tree/reference/digests"
+grep -E "^units/(${of_these%|})/" "$build/defined" >"$tree/reference/defined"
 
 # commands COMPILER FLAGS...: lines `compiler flags -c unit.c -o object` for all C units, as the Makefile compiles them.
 commands() {
     local unit name
-    for unit in solutions/*/*.c; do
+    for unit in "${units[@]}"; do
+        [[ $unit == *.c ]] || continue
         name=${unit#solutions/} name=${name%.c}.o
         echo "$* -g0 -c $unit -o $tree/reference/$level/units/$name"
         [ ! -e "labs/${name%/*}/lab.json" ] || echo "$* -fsanitize=thread -O1 -g0 -fstack-protector-strong -c $unit -o $tree/reference/$level/counted/$name"
@@ -125,7 +117,7 @@ for level in $levels; do
         for kind in units counted cuda-emu/units; do
             objects=$tree/reference/$level/${kind%/units}
             [ ! -d "$build/$kind" ] || mkdir -p "$objects"
-            [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | copy_to "$objects")
+            [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | perl -0ne "print if m{^\./(${of_these%|})/}" | copy_to "$objects")
         done
         continue
         ;;
@@ -144,7 +136,8 @@ for level in $levels; do
     commands "${compiler[@]}" "${flags[@]}" -fmacro-prefix-map=solutions=reference |
         xargs -P "$jobs" -d '\n' -I{} bash -c '{}' || stop "a unit does not compile for $level"
     if [[ $level == x86* ]]; then # .cu units: by the emulator, and by nvcc for all of its architectures
-        for unit in solutions/*/*.cu; do
+        for unit in "${units[@]}"; do
+            [[ $unit == *.cu ]] || continue
             name=${unit#solutions/} name=${name%.cu}.o
             mkdir -p "$tree/reference/$level/"{cuda-emu,cuda-nvcc}"/${name%/*}"
             echo "$build/emu/cuemu --fast -Iminitorch -c $unit -o $tree/reference/$level/cuda-emu/$name"
@@ -170,7 +163,7 @@ for folder in "$tree"/reference/*/units; do # a level is known by its folder, ev
     echo "Objects of the reference's units." >"${folder%/*}/README"
 done
 while IFS=$'\t' read -r number date; do
-    lab=$(basename "$(echo solutions/"$number"-*)")
+    lab=$(cd "$work/solutions" && compgen -G "$number-*") || continue # not of this release
     for folder in "$tree"/reference/{,*/*/}"$lab"; do
         [ -d "$folder" ] || continue
         to=$later/$number/${folder#"$tree/"}

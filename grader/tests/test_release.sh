@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make release: a small one, of labs 00 and 01, with this build's objects. Nothing of the solutions is in it; it builds, a
+# make release: a small one, of labs 00 to 02, with this build's objects. Nothing of the solutions is in it; it builds, a
 # skeleton earns nothing, a copied solution everything, and it is named as a copy. What must not be released stops it.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
@@ -24,30 +24,31 @@ expect "nor is one whose row is not there; before anything is built" 1 'row.json
 expect "a package for a front end has no such file" 2 'row.json:1: lab 01 has no "01.9"' \
     env COURSE="$dir/row.json" grader/frontends/pack.sh github build/release
 rm -r "$dir/only" "$dir/row.json"
-expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01" COURSE="$dir/course.json"
+expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01 02" COURSE="$dir/course.json"
 expect "nothing else is left there" 0 "course course-after course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
 expect "no folder of ours" 1 "" bash -c "cd '$tree' && ls -d solutions grader/mutants grader/attacks grader/variants grader/tests docs/INSTRUCTORS.md docs/CLAIMS.md 2>/dev/null | grep ."
-expect "its labs" 0 "00-tensors 01-matmul" bash -c "cd '$tree/labs' && echo *"
+expect "its labs" 0 "00-tensors 01-matmul 02-backprop" bash -c "cd '$tree/labs' && echo *"
 expect "handouts, headers and the map name labs/" 0 "" has_not 'solutions/' "$tree/labs" "$tree/docs" "$tree/minitorch" --include=*.md --include=*.h --include=*.c
-expect "no step of another lab in the map" 0 "" has_not '^## Lab 02' "$tree/docs/MAP.md"
+expect "nothing of later labs" 0 "00-tensors cli core kernels" bash -c "cd '$tree' && echo reference/native/units/* | sed 's,reference/native/units/,,g' | tr '\n' ' ' && ls -d minitorch/{core,cli,kernels,autograd,data,ckpt,dist,plan} 2>/dev/null | sed 's,.*/,,' | xargs"
+expect "no step of another lab in the map" 0 "" has_not '^## Lab 03' "$tree/docs/MAP.md"
 expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing removes the transpose|c0ffee11' "$tree" --exclude-dir=reference --include=*.c --include=*.json --include=*.md
 expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
 expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c grader/{mutants,variants,mutate/equivalent}/01.txt && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
 expect "what comes later is in the second part" 0 "reference/native/counted/02-backprop/linear.o" bash -c "cd '$dir/course-after/02' && find . -name linear.o"
-expect "and in no other" 1 "" bash -c "find '$tree' -path '*02-backprop*' -name '*.o' -o -path '*01-matmul*' -name '*.o' | grep ."
+expect "and in no other" 1 "" bash -c "find '$tree' -path '*reference*02-backprop*' -name '*.o' -o -path '*01-matmul*' -name '*.o' | grep ."
 expect "students see when" 0 '"after":	"2026-10-05T12:01:00Z"' cat "$tree/course.json"
 expect "objects name no variable of theirs" 0 "" bash -c "! nm '$dir/course-after/01/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
 expect "its skeletons are known as they are" 0 "" bash -c "cd '$tree/labs' && sha256sum --quiet -c ../reference/skeletons"
 expect "links lead somewhere" 0 "0 complaints" env ROOT="$tree" grader/tools/links.sh
-expect "git takes the objects" 0 "tape.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/03-autograd"
+expect "git takes the objects" 0 "view.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/00-tensors"
 
 # Built from what this repository has built already, but for what differs: the list of labs, and checks without hidden rows.
 mkdir -p "$tree/build/release" && cp -r build/release/{obj,worker,emu,lib*.a,*.members} "$tree/build/release/" 2>/dev/null
 rm -f "$tree"/build/release/obj/grader/{labs,checks/01-matmul}.*
 find "$tree/build" -type f -exec touch {} +
 expect "it builds" 0 "" make -s -C "$tree" build/release/bin/grade build/release/defined build/release/worker/launch
-expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/03-autograd/tape.o" "$tree/reference/native/units/03-autograd/tape.o"
+expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/00-tensors/view.o" "$tree/reference/native/units/00-tensors/view.o"
 cp -r "$tree/reference/native/counted" "$tree/build/release/"
 grade() { (cd "$tree" && build/release/bin/grade --no-speed --quiet --width 0 --lab "$@"); }
 expect "a skeleton earns nothing" 0 "grade 00: 0/10 TODO=" grade 00
@@ -71,12 +72,12 @@ expect "GitHub: and no points are reported" 1 "" test -e "$dir/output"
 expect "a skeleton is not a copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
 # Until the second part of lab 01 is there, its race has no rival, and programs have the student's units.
 expect "a race is the instructor's" 0 "handed out later: your instructor measures it" bash -c "cd '$tree' && build/release/bin/grade --quiet --width 0 --lab 01 --step 01.5 --units '$root/solutions/01-matmul'"
-expect "programs have the student's units" 0 "build/release/mine/01-matmul/matmul.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/train_mnist
-expect "of a released lab only" 0 "build/release/units/02-backprop/linear.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/train_mnist
+expect "programs have the student's units" 0 "build/release/mine/01-matmul/matmul.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/by_hand
+expect "of a later lab only" 0 "build/release/units/00-tensors/view.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/by_hand
 cp -r "$dir/course-after/01/." "$tree"
 expect "the second part is taken" 0 "" make -s -C "$tree" build/release/{units,counted}/01-matmul/{loops,matmul}.o build/release/defined
 expect "in place of what was built" 0 "" cmp "$tree/build/release/units/01-matmul/matmul.o" "$tree/reference/native/units/01-matmul/matmul.o"
-expect "and programs have it" 1 "" bash -c "make -n -C '$tree' DEPENDENCIES= build/release/bin/train_mnist | grep mine/01-matmul"
+expect "and programs have it" 1 "" bash -c "make -n -C '$tree' DEPENDENCIES= build/release/bin/by_hand | grep mine/01-matmul"
 expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
 expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 01 --quiet | grep tiled"
 
