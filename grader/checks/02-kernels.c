@@ -56,12 +56,14 @@ static mg_dist logits_of(const row_case *c, int t)
 
 /* Calls of one and of two rows have one logit, 0, far above all others of the row, whose terms are lost beside its
  * term: a sum that is divided among threads loses fewer of them. All together are less than the tolerance. Where races
- * are searched, the last logit of a row is so large that a maximum without it makes its term infinite. */
+ * are searched, the last logit of a row is so large that a maximum without it makes its term infinite, and that of the
+ * first row where bits are compared, among more columns. */
 static void raise_one(float *x, int t, int64_t N, int64_t C)
 {
     for (int64_t n = 0; n < N && t >= ONE_ROW; n++)
         x[n * C] = 0;
-    for (float *row = x; row < x + N * C && t == SEARCHED; row += C) {
+    int64_t raised = t == SEARCHED ? N : t == BITS;
+    for (float *row = x; row < x + raised * C; row += C) {
         float most = row[0];
         for (int64_t c = 1; c < C; c++)
             most = fmaxf(most, row[c]);
