@@ -89,9 +89,9 @@ obj           = $(patsubst %.c,$(REF)/obj/%.o,$(1))
 # The objects of all units with one ending: units/ has those of the reference, mine/ those of labs/.
 unit_source   = $(foreach l,$(UNIT_LABS),$(patsubst $(REFERENCE)/$(l)/%,$(call unit_dir,$(l))/%,$(wildcard $(REFERENCE)/$(l)/*$(1))))
 unit_obj      = $(patsubst $(REFERENCE)/%$(1),$(2)/units/%.o,$(patsubst labs/%$(1),$(2)/mine/%.o,$(call unit_source,$(1))))
-# The ops of GPT-2 that lab 11 makes faster (models/attention.c): with lab 08 yours and lab 11 not, your plain ones.
-# Their objects stand before the archive that has the others.
-PLAIN        := $(if $(filter 11,$(if $(filter 08,$(OWN)),$(OWN),11)),,$(patsubst %,$(REF)/plain/%.o,attention linear_gelu classifier_op))
+# With lab 08 yours and lab 11 not, GPT-2 uses your plain kernels, not the fused ones (fused/use.c). This object stands
+# before the archive that has the other.
+PLAIN        := $(if $(filter 11,$(if $(filter 08,$(OWN)),$(OWN),11)),,$(patsubst minitorch/fused/%.c,$(REF)/plain/%.o,$(wildcard minitorch/fused/use.c)))
 UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
 # Units for rows that count bytes (grader/rows/traffic.h), as the grader compiles them.
 COUNTED      := $(patsubst $(REFERENCE)/%.c,$(REF)/counted/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(GRADED)))))
@@ -151,7 +151,7 @@ $(REF)/obj/%.o: %.c $(REF)/made-for
 $(REF)/worker/%.o: grader/worker/%.c $(REF)/made-for
 	$(call compile)
 $(REF)/worker/sharing.o: CFLAGS += -fno-builtin # for some processors gcc calls memset, which is wrapped: for all, then
-$(REF)/plain/%.o: minitorch/models/%.c $(REF)/made-for
+$(REF)/plain/%.o: minitorch/fused/%.c $(REF)/made-for
 	$(call compile,-DMT_PLAIN)
 $(REF)/plain/%.o: minitorch/cuda/%.c $(REF)/made-for
 	$(call compile,-DMT_PLAIN)

@@ -24,7 +24,7 @@
 #include "kernels/kernels.h"     /* layers, activations, losses: forward and backward   lab 02 */
 #include "kernels/manual_mlp.h"  /* a perceptron without tensors, by hand               lab 02 */
 #include "models/kernels_gpt2.h" /* layernorm and the other kernels of GPT-2            lab 08 */
-#include "fused/kernels_fused.h" /* several ops in one kernel                           lab 11 */
+#include "fused/fused.h"         /* several ops in one kernel                           lab 11 */
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h"  /* nodes, backward, its hooks                             lab 03 */

@@ -40,13 +40,13 @@ words='$(shell '"$touch"')`'"$touch"'`'
 if [ ! -e "$dir/ran" ] && grep -qF "make mutant: there is no folder $words" "$dir/log"; then ok; else bad "mutant: $(cat "$dir/log")"; fi
 rm -f "$dir/ran"
 
-# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (attention.c and
+# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (use.c and
 # table.c only once, for labs 08 and 11).
 compiles() {
     local said
     # shellcheck disable=SC2086
     said=$(cd "$root" && make -n apps MINE="$1" $(for n in $1; do printf -- '-W %s ' labs/"$n"-*/*.c*; done) |
-        sed -nE 's/^echo " *(CC|CUDA) *([^"]*)"/\2/p' | grep -vxE 'minitorch/(models/(attention|linear_gelu|classifier_op)|cuda/table).c' | sort | xargs)
+        sed -nE 's/^echo " *(CC|CUDA) *([^"]*)"/\2/p' | grep -vxE 'minitorch/(fused/use|cuda/table).c' | sort | xargs)
     if [ "$said" = "$(cd "$root" && ls -d ${*:2} | xargs)" ]; then ok; else bad "MINE=\"$1\" compiles $said"; fi
 }
 make -s -C "$root" apps >"$dir/log" 2>&1 || { cat "$dir/log" && exit 1; }
@@ -56,7 +56,7 @@ compiles 08 'labs/08-*/*.c'
 # attention SET WORDS: with which attention programs of this set of MINE are linked: the plain one's object has a folder of its own.
 attention() {
     local said=tiled
-    (cd "$root" && make -n apps MINE="$1" -W minitorch/models/attention.c) | grep plain/attention.o >/dev/null && said=plain
+    (cd "$root" && make -n apps MINE="$1" -W minitorch/fused/use.c) | grep plain/use.o >/dev/null && said=plain
     if [ $said = "$2" ]; then ok; else bad "MINE=\"$1\" has the $said attention"; fi
 }
 attention '' tiled

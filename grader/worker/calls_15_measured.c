@@ -7,6 +7,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "dist/ddp.h"
+#include "fused/fused.h"
 #include "memory/flat.h"
 #include "parallel/mesh.h"
 #include "dist/threads.h"
@@ -31,6 +32,7 @@ static mt_module *new_module(const int64_t *m, mt_recompute recompute)
 {
     const mt_gpt2_config config = { m[0], m[1], m[2], m[3], m[4], m[5] };
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
+    mt_fused_use();
     mt_module *module = mt_gpt2_new(&config, &rng);
     mt_recompute each[LAYERS];
     for (int l = 0; l < LAYERS; l++)

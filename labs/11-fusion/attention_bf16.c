@@ -10,7 +10,7 @@
  * Scores, their maximum, the weights e^(score - max) and the sum of these are f32. Only what enters the second product
  * is rounded: P, to bf16. Backward is packed.c's, which reads the same queries, keys and values widened to f32. */
 #include "models/heads.h"
-#include "models/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
 #include "kernels/vec.h"
 #include "kernels/vecmath.h"
 

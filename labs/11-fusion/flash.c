@@ -7,7 +7,7 @@
  * share out heads and tiles of queries (forward), heads (backward), never a sum. Source: Dao et al. 2022,
  * arXiv:2205.14135, with CPU tiles. */
 #include "models/heads.h"
-#include "models/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
 #include "kernels/vecmath.h"
 
 enum {

@@ -12,6 +12,7 @@
 
 #include "ckpt/recover.h"
 #include "data/mnist.h"
+#include "fused/fused.h"
 #include "models/classifier.h"
 #include "models/gpt2.h"
 #include "amp/autocast.h"
@@ -129,6 +130,7 @@ static mt_status find(int64_t *step, const char *dir, int64_t wanted)
 int main(int argc, char **argv)
 {
     mt_threads_begin(argv);
+    mt_fused_use();
     options o = { .step = MT_NEWEST, .batch = 12, .windows = 12 * 80 };
     char program[64];
     int64_t step = 0;

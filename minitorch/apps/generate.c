@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fused/fused.h"
 #include "text/tokenizer.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
@@ -139,6 +140,7 @@ static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
 int main(int argc, char **argv)
 {
     mt_threads_begin(argv);
+    mt_fused_use();
     options o = { .run = "build/run/gpt2",
                   .prompt = "\n",
                   .size = "gpt2",

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fused/fused.h"
 #include "memory/flat.h"
 #include "memory/accumulate.h"
 #include "memory/caching.h"
@@ -308,6 +309,7 @@ static mt_status start(run *r)
 int main(int argc, char **argv)
 {
     mt_threads_begin(argv);
+    mt_fused_use();
     run r = { .start = mt_now(),
               .opt = { .size = "toy",
                        .batch = 12,

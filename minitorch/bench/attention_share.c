@@ -12,6 +12,7 @@
 #include "bench/bench.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "models/gpt2.h"
 #include "testing/profile_here.h"
 
@@ -98,6 +99,7 @@ static void bench(const options *o, mt_module *model)
 int main(int argc, char **argv)
 {
     options o = { .size = "gpt2", .tokens = 1024, .rounds = 1 };
+    mt_fused_use();
     mt_cli_parse(argc, argv, "Attention's part of a step, against T.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "core/scope.h"
 #include "core/storage.h"
+#include "fused/fused.h"
 #include "memory/pool.h"
 #include "plan/gpt2_cost.h"
 #include "train/recipe.h"
@@ -323,6 +324,7 @@ int main(int argc, char **argv)
     options o = { .size = "gpt2", .batch = 4, .time = 256, .steps = 12, .rounds = 20, .threads = 2 };
     mt_gpt2_config config = { 0 };
     trace t = { 0 };
+    mt_fused_use();
     mt_cli_parse(argc, argv, "Allocators on the trace of a training step of GPT-2.", flags, &o);
     omp_set_num_threads((int)o.threads);
     mt_status status = mt_gpt2_fill(&config, o.size);

@@ -8,7 +8,7 @@
 
 #include "bench/bench.h"
 #include "core/rng.h"
-#include "models/kernels_gpt2.h"
+#include "testing/attention_ladder.h"
 
 typedef struct options {
     const char *csv;

@@ -14,6 +14,7 @@
 #include "bench/bench.h"
 #include "bench/products.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "plan/gpt2_cost.h"
 #include "models/decoder.h"
 #include "train/recipe.h"
@@ -284,6 +285,7 @@ static void generate(const options *o, const mt_gpt2_config *config)
 int main(int argc, char **argv)
 {
     options o = { .batch = 4, .time = 64, .steps = 3, .threads = 2, .tokens = 64, .size = "gpt2" };
+    mt_fused_use();
     mt_cli_parse(argc, argv, "Time of a training step of GPT-2.", flags, &o);
     omp_set_num_threads((int)o.threads);
     const mt_gpt2_config *config = mt_gpt2_size(o.size);

@@ -10,6 +10,7 @@
 #include "autograd/tape.h"
 #include "bench/bench.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "ops/ops.h"
@@ -173,6 +174,7 @@ static const mt_option flags[] = {
 int main(int argc, char **argv)
 {
     options o = { 12, 4, 128, 512, 8, 128, 5 };
+    mt_fused_use();
     mt_cli_parse(argc, argv, "What recomputation saves in memory, and what it costs.", flags, &o);
     printf("%s\n", bench_machine());
     if (o.width % o.heads != 0)

@@ -14,6 +14,7 @@
 #include "bench/bench.h"
 #include "core/element.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "models/gpt2.h"
 #include "amp/autocast.h"
 #include "amp/kernels_16bit.h"
@@ -228,6 +229,7 @@ int main(int argc, char **argv)
 {
     options o = { .data = mt_corpus_text(), .steps = 300, .rounds = 10 };
     mt_corpus corpus;
+    mt_fused_use();
     mt_cli_parse(argc, argv, "What products in 16 bits lose, keep and take, on a toy GPT-2.", flags, &o);
     now.csv = bench_csv_open(o.csv, "table,row,column,value");
     mt_status status = mt_corpus_open(&corpus, o.data, NULL, mt_gpt2_size("toy")->block);

@@ -1,13 +1,12 @@
-/* fused.c -- ops that do the work of several in one pass over memory. */
+/* bias_gelu.c -- a bias and GELU in one pass; and the CPU's table of the fused kernels. */
 #include "ops/call.h"
+#include "ops/ops.h"
+#include "fused/fused.h"
 #include "fused/kernels_fused.h"
-#include "models/gpt2_ops.h"
 
 #include <inttypes.h>
 
 const mt_fused_table mt_fused_cpu = { MT_FUSED_KERNELS(MT_KERNEL_CPU) };
-
-/* ---- bias + GELU --------------------------------------------------------------------------------------- */
 
 static void bias_gelu_backward(mt_node *node, mt_tensor *dout)
 {
@@ -38,4 +37,9 @@ mt_tensor *mt_bias_gelu(mt_tensor *x, mt_tensor *bias)
         node->again = bias_gelu_again;
     mt_save(node, x, bias);
     return out;
+}
+
+mt_tensor *mt_linear_bias_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b)
+{
+    return b ? mt_bias_gelu(mt_linear(x, w, NULL), b) : mt_gelu_tanh(mt_linear(x, w, NULL));
 }

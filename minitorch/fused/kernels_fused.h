@@ -1,9 +1,9 @@
 /* kernels_fused.h -- the fused kernels of lab 11 on the CPU: several ops in one pass over memory. Conventions and
- * letters are those of kernels/kernels.h. Tiled attention, of the same lab, has the contract of the plain one
- * (kernels_gpt2.h). */
+ * letters are those of kernels/kernels.h. */
 #pragma once
 
 #include "kernels/tables.h"
+#include "models/kernels_gpt2.h"
 
 MT_C_BEGIN
 
@@ -64,6 +64,23 @@ static inline bool mt_classifier_chunks(int64_t N, int64_t C, int64_t V, int64_t
 {
     return N * V > MT_CLASSIFIER_ROWS * V + N * C + more;
 }
+
+/* ---- attention: the types and contracts of models/kernels_gpt2.h -------------------------------------- */
+
+/* Tiled, solutions/11-fusion/flash.c: saved [B,H,T] holds the log of the sum of exp(score) of each row. */
+mt_attention_saved_fn mt_attention_tiled_saved_cpu;
+mt_attention_fwd_fn mt_attention_tiled_fwd_cpu; /* Lab 11.1 */
+mt_attention_bwd_fn mt_attention_tiled_bwd_cpu; /* Lab 11.2 */
+
+/* Packed, solutions/11-fusion/packed.c: saved as the tiled one's, and so is the result for D > 128. */
+mt_attention_saved_fn mt_attention_packed_saved_cpu;
+mt_attention_fwd_fn mt_attention_packed_fwd_cpu; /* Lab 11.11 */
+mt_attention_bwd_fn mt_attention_packed_bwd_cpu; /* Lab 11.12 */
+
+/* In tiles of 16 bits, solutions/11-fusion/attention_bf16.c: qkv is bf16. Scores, softmax and sums
+ * are f32; each weight is rounded to bf16, by 2^-8 of it at most, before it multiplies a value. Subnormal numbers may
+ * count as 0. saved as the tiled one's. Backward is the packed one's, of qkv widened to f32.   Aborts: D > 128. */
+mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cpu; /* Lab 11.14 */
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 

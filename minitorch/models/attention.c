@@ -1,32 +1,11 @@
-/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2, with the rung of the attention
- * ladder that programs use. */
+/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
-#include "kernels/vec.h"
 
-/* What lab 11 adds: the packed and the bf16 rung. The Makefile defines MT_PLAIN for programs with lab 08 yours
- * and lab 11 not. */
-#ifdef MT_PLAIN
-#define MT_ATTENTION plain
-enum { FUSED = 0 };
-#else
-#define MT_ATTENTION packed
-enum { FUSED = 1 };
-#endif
-#define ATTENTION(rung, part)  ATTENTION_(rung, part)
-#define ATTENTION_(rung, part) mt_attention_##rung##_##part##_cpu
-
-static bool bf16_pays(int64_t C, int64_t H)
-{
-    return FUSED && mt_pairs_are_fast() && C <= H * 128;
-}
-
-const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = ATTENTION(MT_ATTENTION, saved),
-                                    .attention_fwd = ATTENTION(MT_ATTENTION, fwd),
-                                    .attention_bwd = ATTENTION(MT_ATTENTION, bwd),
-                                    .attention_bf16_pays = bf16_pays,
-                                    .attention_bf16_fwd = mt_attention_bf16_fwd_cpu,
+const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = mt_attention_plain_saved_cpu,
+                                    .attention_fwd = mt_attention_plain_fwd_cpu,
+                                    .attention_bwd = mt_attention_plain_bwd_cpu,
                                     MT_GPT2_KERNELS(MT_KERNEL_CPU) };
 
 /* ---- the op -------------------------------------------------------------------------------------------- */
@@ -45,16 +24,6 @@ static void attention_backward(mt_node *node, mt_tensor *dout)
 }
 
 static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backward };
-
-const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads)
-{
-    const mt_gpt2_table *kernels = mt_gpt2_kernels(device);
-    if (dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads))
-        return "bf16";
-    if (device != MT_CPU) /* the device's own */
-        return "tiled";
-    return !FUSED ? "plain" : C > heads * 128 ? "tiled" : "packed";
-}
 
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
 {

@@ -13,18 +13,11 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids 
 mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part);  /* x + part of one shape: mt_add without broadcasting */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
-/* mt_attention_name -- the rung (models/kernels_gpt2.h) that mt_attention takes for C columns in so many heads, where
- * the policy wants products in dtype: "plain", "tiled", "packed" or "bf16". */
-const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads);
-
-/* mt_bias_gelu -- GPT-2's GELU of x + bias in one pass (fused/bias_gelu.c); x [...,C], bias [C].
- * mt_linear_gelu -- mt_gelu_tanh(mt_linear(x, w, b)), where lab 11 is built as a product and mt_bias_gelu. */
-mt_tensor *mt_bias_gelu(mt_tensor *x, mt_tensor *bias);
-mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b);
+mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b); /* mt_gelu_tanh(mt_linear(x, w, b)) */
 
 /* mt_classifier -- mean cross-entropy [] of x [...,C] times the transpose of w's first `classes` rows (w [V,C], classes
- * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once; or, in f32 on the
- * CPU where that takes less memory, the gradients instead, and MT_CLASSIFIER_ROWS x classes (fused/kernels_fused.h). */
+ * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once, unless
+ * the device's table knows a way that stores less (classifier_rest). */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);
 
 /* ---- extension point: what these ops need of a type of operands, beside ops/policy.h ---------------------------

@@ -1,11 +1,14 @@
-/* kernels_gpt2.h -- the CPU kernels of GPT-2: lab 08, and lab 11's attention. The CUDA kernels of the same contracts
- * are given (cuda/kernels.h). Conventions and letters are those of kernels/kernels.h. */
+/* kernels_gpt2.h -- the CPU kernels of GPT-2. The CUDA kernels of the same contracts are given (cuda/kernels.h).
+ * Conventions and letters are those of kernels/kernels.h. */
 #pragma once
 
 #include "core/element.h"
 #include "kernels/tables.h"
 
 MT_C_BEGIN
+
+struct mt_call;
+struct mt_tensor;
 
 /* mt_layernorm_fwd_cpu -- normalise each row, then scale and shift.
  *   out   [N,C] f32  overwritten; may alias x
@@ -67,38 +70,11 @@ mt_attention_saved_fn mt_attention_plain_saved_cpu;
 mt_attention_fwd_fn mt_attention_plain_fwd_cpu; /* Lab 08.5 */
 mt_attention_bwd_fn mt_attention_plain_bwd_cpu; /* Lab 08.6 */
 
-/* Tiled, solutions/11-fusion/flash.c: saved [B,H,T] holds the log of the sum of exp(score) of each row. */
-mt_attention_saved_fn mt_attention_tiled_saved_cpu;
-mt_attention_fwd_fn mt_attention_tiled_fwd_cpu; /* Lab 11.1 */
-mt_attention_bwd_fn mt_attention_tiled_bwd_cpu; /* Lab 11.2 */
-
-/* Packed, solutions/11-fusion/packed.c: saved as the tiled one's, and so is the result for D > 128. */
-mt_attention_saved_fn mt_attention_packed_saved_cpu;
-mt_attention_fwd_fn mt_attention_packed_fwd_cpu; /* Lab 11.11 */
-mt_attention_bwd_fn mt_attention_packed_bwd_cpu; /* Lab 11.12 */
-
-/* In tiles of 16 bits, solutions/11-fusion/attention_bf16.c: qkv is bf16. Scores, softmax and sums
- * are f32; each weight is rounded to bf16, by 2^-8 of it at most, before it multiplies a value. Subnormal numbers may
- * count as 0. saved as the tiled one's. Backward is the packed one's, of qkv widened to f32.   Aborts: D > 128. */
+/* The same forward of qkv in bf16. A table may have one beside attention_fwd, with the same saved.
+ * pays: is it faster than attention_fwd, for these sizes? */
 typedef void mt_attention_bf16_fwd_fn(float *out, float *saved, const mt_bf16 *qkv, int64_t B, int64_t T, int64_t C,
                                       int64_t H);
-mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cpu; /* Lab 11.14 */
-
-/* Is attention_bf16_fwd of this table faster than its attention_fwd, for these sizes? */
 typedef bool mt_attention_bf16_pays_fn(int64_t C, int64_t H);
-
-typedef struct mt_attention_rung {
-    const char *name; /* "plain", "tiled", "packed", "bf16" */
-    const char *step; /* "08.5", ... */
-    mt_attention_saved_fn *saved;
-    mt_attention_fwd_fn *fwd; /* NULL: fwd_bf16, of qkv rounded to bf16 */
-    mt_attention_bwd_fn *bwd; /* of the same qkv, widened to f32 */
-    mt_attention_bf16_fwd_fn *fwd_bf16;
-} mt_attention_rung;
-
-/* The ladder from the simplest to the one of the fewest bytes, ended by a rung whose name is NULL. Programs use one of
- * them, and the bf16 one where the cast policy wants bf16 and the processor is fast with it (models/attention.c). */
-extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
 
@@ -133,12 +109,21 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
     K(attention_cached) K(classifier_fwd) K(classifier_bwd)
 /* clang-format on */
 
+/* Other ways to compute two ops of models/gpt2_ops.h, in terms of tensors; NULL: there is none. linear_gelu is all of
+ * mt_linear_gelu. classifier_rest is what mt_classifier does once its operands are checked: it fills loss and ends the
+ * call c; or it is false, and has done nothing. */
+typedef struct mt_tensor *mt_linear_gelu_fn(struct mt_tensor *x, struct mt_tensor *w, struct mt_tensor *b);
+typedef bool mt_classifier_rest_fn(struct mt_call *c, struct mt_tensor *loss, struct mt_tensor *x, struct mt_tensor *w,
+                                   struct mt_tensor *target, int64_t classes);
+
 typedef struct mt_gpt2_table {
     mt_attention_saved_fn *attention_saved; /* three of one rung of the ladder */
     mt_attention_fwd_fn *attention_fwd;
     mt_attention_bwd_fn *attention_bwd;
     mt_attention_bf16_pays_fn *attention_bf16_pays; /* NULL: there is no attention_bf16_fwd */
     mt_attention_bf16_fwd_fn *attention_bf16_fwd;
+    mt_linear_gelu_fn *linear_gelu;
+    mt_classifier_rest_fn *classifier_rest;
     MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
 } mt_gpt2_table;
 

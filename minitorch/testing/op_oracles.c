@@ -319,11 +319,6 @@ void mt_oracle_linear_gelu(mt_approx *out, const mt_approx *const *in, const mt_
     gelu_of(mt_oracle_linear, out, in, c);
 }
 
-void mt_oracle_bias_gelu(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
-{
-    gelu_of(mt_oracle_add, out, in, c);
-}
-
 /* ---- GPT-2 ----------------------------------------------------------------------------------------------------- */
 
 void mt_oracle_embedding(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)

@@ -20,7 +20,7 @@ mt_op_oracle mt_oracle_matmul;
 mt_op_oracle mt_oracle_linear;
 mt_op_oracle mt_oracle_softmax;
 mt_op_oracle mt_oracle_layernorm; /* eps: MT_CASE_EPS */
-mt_op_oracle mt_oracle_linear_gelu, mt_oracle_bias_gelu;
+mt_op_oracle mt_oracle_linear_gelu;
 mt_op_oracle mt_oracle_cross_entropy; /* in[1]: labels */
 mt_op_oracle mt_oracle_embedding;     /* in[2]: ids */
 mt_op_oracle mt_oracle_attention;     /* arg[0]: heads */

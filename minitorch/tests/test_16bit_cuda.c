@@ -6,7 +6,7 @@
 #include "nn/module.h"
 #include "amp/autocast.h"
 #include "amp/kernels_16bit.h"
-#include "models/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
 #include "models/gpt2_ops.h"
 #include "ops/ops.h"
 #include "testing/compare.h"

@@ -1,7 +1,7 @@
 /* test_attention.c -- every step of the attention ladder against the formulas in double precision: lengths around a
  * tile, heads of odd width, large scores, accumulated gradients, and the same bits for any thread count. */
 #include "core/rng.h"
-#include "models/kernels_gpt2.h"
+#include "testing/attention_ladder.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,6 +5,8 @@
 #include "autograd/tape.h"
 #include "core/element.h"
 #include "core/rng.h"
+#include "fused/fused.h"
+#include "fused/kernels_fused.h"
 #include "amp/autocast.h"
 #include "amp/kernels_16bit.h"
 #include "models/kernels_gpt2.h"
@@ -13,6 +15,8 @@
 
 #include <math.h>
 #include <string.h>
+
+TestSuite(autocast, .init = mt_fused_use);
 
 static mt_rng rng;
 
@@ -308,7 +312,7 @@ static bool never(int64_t C, int64_t H)
 /* Out and dqkv of attention over x + x [2,33,36] with 3 heads, in bf16 or with the f32 kernels. */
 static void attend(float *out, float *dx, mt_tensor *x, mt_attention_bf16_pays_fn *pays)
 {
-    mt_gpt2_table table = mt_gpt2_cpu;
+    mt_gpt2_table table = *mt_gpt2_kernels(MT_CPU);
     table.attention_bf16_pays = pays;
     mt_table_set(MT_GPT2_FAMILY, MT_CPU, &table);
     mt_scope_begin();
@@ -322,7 +326,7 @@ static void attend(float *out, float *dx, mt_tensor *x, mt_attention_bf16_pays_f
     mt_backward(mt_sum(mt_mul(y, y)));
     memcpy(dx, mt_f32(x->grad), (size_t)mt_numel(x) * sizeof *dx);
     mt_scope_end();
-    mt_table_set(MT_GPT2_FAMILY, MT_CPU, NULL);
+    mt_fused_use();
 }
 
 Test(autocast, attention_takes_bf16_where_that_pays)

@@ -5,6 +5,7 @@
 #include "core/element.h"
 #include "core/rng.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "amp/autocast.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
@@ -14,6 +15,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
+
+TestSuite(autocast_values, .init = mt_fused_use);
 
 static const mt_dtype halves[] = { MT_F16, MT_BF16 };
 
@@ -106,7 +109,7 @@ static void expect_gradient(mt_tensor *x, double (*dout)[D], mt_dtype dtype, dou
 
 Test(autocast_values, attention_has_the_gradient_of_what_it_computed)
 {
-    mt_gpt2_table table = mt_gpt2_cpu;
+    mt_gpt2_table table = *mt_gpt2_kernels(MT_CPU);
     table.attention_bf16_pays = never;
     mt_table_set(MT_GPT2_FAMILY, MT_CPU, &table);
     mt_rng rng = mt_rng_new(3, MT_STREAM_TEST);
@@ -127,7 +130,7 @@ Test(autocast_values, attention_has_the_gradient_of_what_it_computed)
         mt_zero_grad(x);
         mt_scope_end();
     }
-    mt_table_set(MT_GPT2_FAMILY, MT_CPU, NULL);
+    mt_fused_use();
 }
 
 /* One token sees itself only: whatever its score, its value's gradient is the result's. */

@@ -2,6 +2,7 @@
  * the ops count it, its memory as the allocator counts it, in f32, bf16 and f16. */
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "plan/gpt2_cost.h"
 #include "amp/autocast.h"
 #include "ops/ops.h"
@@ -10,6 +11,8 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+
+TestSuite(cost, .init = mt_fused_use);
 
 static bool begins(const char *name, const char *with)
 {

@@ -10,6 +10,7 @@
 #include "core/scope.h"
 #include "ckpt/checkpoint.h"
 #include "core/io.h"
+#include "fused/fused.h"
 #include "memory/segment.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
@@ -28,6 +29,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+TestSuite(gpt2_cuda, .init = mt_fused_use);
 
 enum { B = 2, T = 37, C = 15, HEADS = 3, TOKENS = 29, LAYERS = 2, LARGER = 8 };
 enum { ROUNDINGS = LAYERS * (2 * 2 * C + 3 * C + 4 * C + C / HEADS + 2 * T) + 2 * C + TOKENS };

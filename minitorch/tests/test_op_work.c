@@ -2,6 +2,7 @@
  * sizes. */
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "models/gpt2_ops.h"
 #include "ops/ops.h"
 #include "testing/profile_here.h"
@@ -21,6 +22,7 @@ static mt_profile *profile;
 
 static void begin(void)
 {
+    mt_fused_use();
     mt_scope_begin();
 }
 

@@ -3,6 +3,7 @@
 #include "aborts.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "fused/fused.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "must.h"
@@ -13,6 +14,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+TestSuite(recompute, .init = mt_fused_use);
 
 typedef mt_tensor *run_fn(mt_module *module, mt_tensor *x);
 

@@ -1,6 +1,7 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
 #include "amp/kernels_16bit.h"
+#include "fused/fused.h"
 #include "fused/kernels_fused.h"
 #include "models/kernels_gpt2.h"
 #include "kernels/kernels.h"
@@ -17,6 +18,7 @@ static void note_dims(float *c, const float *a, const float *b, const mt_matmul_
 
 Test(tables, the_cpu_has_every_kernel)
 {
+    mt_fused_use(); /* the rest of GPT-2's table */
     const struct {
         const void *table;
         size_t size;
@@ -47,6 +49,20 @@ Test(tables, entries_are_the_kernels_of_their_names)
     cr_assert_eq(table->div_bwd, mt_div_bwd_cpu);
     cr_assert_eq(table->dropout_fwd, mt_dropout_fwd_cpu);
     cr_assert_eq(mt_gpt2_kernels(MT_CPU)->classifier_bwd, mt_classifier_bwd_cpu);
+}
+
+Test(tables, fused_kernels_are_a_choice_of_the_program)
+{
+    cr_assert_eq(mt_gpt2_kernels(MT_CPU), &mt_gpt2_cpu);
+    cr_assert_str_eq(mt_attention_name(MT_CPU, MT_F32, 64, 4), "plain");
+    cr_assert(!mt_gpt2_cpu.linear_gelu && !mt_gpt2_cpu.classifier_rest && !mt_gpt2_cpu.attention_bf16_pays);
+    mt_fused_use();
+    const mt_gpt2_table *table = mt_gpt2_kernels(MT_CPU);
+    cr_assert_eq(table->attention_fwd, mt_attention_packed_fwd_cpu);
+    cr_assert_eq(table->classifier_rest, mt_classifier_chunked_rest);
+    cr_assert_str_eq(mt_attention_name(MT_CPU, MT_F32, 64, 4), "packed");
+    mt_fused_use();
+    cr_assert_eq(mt_gpt2_kernels(MT_CPU), table, "another call changed something");
 }
 
 static void note_copy(const mt_strided *dst, const mt_strided *src)

@@ -11,7 +11,7 @@
  * MR rows high. So are the scores of forward, 7 KiB: they stay in the L1 cache from the product that makes them to the
  * one that reads them. All work arrays have a fixed size and are on the stack, at most 0.6 MB (backward). */
 #include "models/heads.h"
-#include "models/kernels_gpt2.h"
+#include "fused/kernels_fused.h"
 #include "kernels/vec.h"
 #include "kernels/vecmath.h"
 

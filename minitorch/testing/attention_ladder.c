@@ -1,5 +1,5 @@
-/* attention_ladder.c -- the kernels of attention on the CPU, for tests and benchmarks that run each of them. */
-#include "models/kernels_gpt2.h"
+/* attention_ladder.c -- see attention_ladder.h. */
+#include "testing/attention_ladder.h"
 
 #define PARTS(rung) mt_attention_##rung##_saved_cpu, mt_attention_##rung##_fwd_cpu, mt_attention_##rung##_bwd_cpu, NULL
 
