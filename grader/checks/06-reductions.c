@@ -3,7 +3,7 @@
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <math.h>
 #include <stdlib.h>

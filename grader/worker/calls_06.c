@@ -1,5 +1,5 @@
 /* calls_06.c -- how the worker calls the launchers of lab 06; arrays are on the device here (on_device.c). */
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "optim/updates_cuda.h"
 #include "worker/device_aborts.h"
 

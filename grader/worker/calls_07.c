@@ -1,7 +1,7 @@
 /* calls_07.c -- how the worker calls the products of lab 07 and the linear layer; arrays are on the device here
  * (on_device.c). And the functions that units use of parts of the framework that a worker does not link. */
 #include "emulator/include/cublas_v2.h"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 #include "worker/device_aborts.h"
 #include "worker/on_device.h"
 #include "worker/product.h"

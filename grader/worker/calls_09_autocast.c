@@ -4,7 +4,6 @@
  * another. */
 #include "autograd/node.h"
 #include "core/scope.h"
-#include "fused/fused.h"
 #include "models/gpt2.h"
 #include "models/gpt2_ops.h"
 #include "amp/autocast.h"
@@ -79,7 +78,6 @@ void mg_call_autocast_network(const mg_value *v) /* types [ops,columns]; type, N
 {
     int64_t N = v[2].i64, C = v[3].i64;
     mt_scope_begin();
-    mt_fused_use();
     use_ours(true);
     mt_tensor *x = mt_full(MT_SHAPE(N, C), 1), *w = parameter(MT_SHAPE(C, C)), *head = parameter(MT_SHAPE(C + 1, C));
     mt_tensor *target = mt_zeros(MT_SHAPE(N), MT_I32, MT_CPU), *t[MG_NET_OPS];
@@ -295,7 +293,6 @@ void mg_call_kept_bytes(const mg_value *v)
         .vocabulary = 64, .block = v[3].i64, .layers = v[1].i64, .heads = 2, .width = v[2].i64
     };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_fused_use();
     mt_module *model = mt_gpt2_new(&config, &rng);
     use_ours(true);
     for (int k = 0; k < MT_COUNT(types); k++) {

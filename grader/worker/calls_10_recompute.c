@@ -1,6 +1,5 @@
 /* calls_10_recompute.c -- how the worker calls segments and selective recomputation: in towers of blocks of GPT-2
  * (worker/recompute.h). */
-#include "fused/fused.h"
 #include "worker/recompute.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
@@ -35,7 +34,6 @@ static mt_module *layer_new(tower *t, int64_t l, run_fn *run)
     const int64_t *told = t->told;
     const mt_gpt2_config config = { 1, 1, told[MG_RC_T], 1, told[MG_RC_H], told[MG_RC_C] };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_fused_use();
     t->model[l] = mt_gpt2_new(&config, &rng);
     mt_module *layer = t->model[l]->child[MT_GPT2_H];
     layer->run = told[MG_RC_LEVELS] & MG_RC_EACH_LAYER ? run : NULL;

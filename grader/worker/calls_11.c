@@ -1,6 +1,7 @@
 /* calls_11.c -- the functions of lab 11 that the worker calls. For those of .cu units arrays are on the device. */
 #include "emulator/include/cuda_runtime_api.h"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
+#include "fused/kernels_cuda.h"
 #include "fused/kernels_fused.h"
 #include "models/kernels_gpt2.h"
 #include "optim/updates_cuda.h"

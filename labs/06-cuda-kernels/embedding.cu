@@ -6,7 +6,7 @@
  * bits of a sum of three or more may vary.
  * Bytes and FLOPs: 8NC B each way; backward NC additions. */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <assert.h>
 

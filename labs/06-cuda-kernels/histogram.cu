@@ -6,7 +6,7 @@
  * in shared memory and adds its 256 counts to memory at the end.
  * Bytes and FLOPs: reads n B. Atomics on memory: n of them, or at most 256 for each block, one for 32 elements. */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 enum {
     EACH = 32,     /* elements of a thread, so that the final additions of a block are few in comparison */

@@ -12,7 +12,7 @@
  * from the cache); ten FLOPs per element. */
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <inttypes.h>
 

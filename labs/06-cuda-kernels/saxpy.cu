@@ -6,7 +6,7 @@
  * does 60 TFLOP/s from 4 TB/s needs 15 FLOPs per byte to be busy: memory limits these kernels. */
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 /* ---- fill ------------------------------------------------------------------------------------ */
 

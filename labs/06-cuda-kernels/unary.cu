@@ -5,7 +5,7 @@
  * Bytes and FLOPs: forward moves 8n B, backward 16n B. ReLU does one FLOP for them and GELU some thirty: on a GPU both
  * take as long as a copy of the array. */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * Bytes: forward 8NC B, backward 16NC B; biases and sums are a few more. FLOPs: some twenty for each number. */
 #include "cuda/gelu.cuh"
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "fused/kernels_cuda.h"
 
 enum {
     ROWS = 16,  /* of a thread in forward */

@@ -8,7 +8,7 @@
  * FLOPs: some ten for each number. */
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "fused/kernels_cuda.h"
 
 #include <inttypes.h>
 

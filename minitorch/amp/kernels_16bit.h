@@ -42,6 +42,8 @@ const char *mt_matmul16_form(mt_dtype dtype);
 #define MT_16BIT_KERNELS(K) K(convert) K(matmul16) K(unscale_grads)
 /* clang-format on */
 
+MT_16BIT_KERNELS(MT_KERNEL_DECLARE) /* those of the device, where it has them */
+
 typedef struct mt_16bit_table {
     MT_16BIT_KERNELS(MT_KERNEL_ENTRY)
 } mt_16bit_table;

@@ -9,7 +9,7 @@
  * With --raw only name,requests,sectors,wavefronts, for gpu_check.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "optim/updates_cuda.h"
 
 #include "cuda/cuda.h"

@@ -11,7 +11,7 @@
  * count) With --raw only name,requests,sectors,wavefronts of the untransposed product, for gpu_check.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 #include "cuda/cuda.h"
 

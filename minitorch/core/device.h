@@ -44,7 +44,7 @@ typedef struct mt_backend {
     const struct mt_optim_kernels *optim; /* optim/rules.h */
 } mt_backend;
 
-/* NULL in a program that is linked without cuda/table.c. The one weak symbol of the framework. */
+/* NULL in a program that is linked without cuda/table.c: a weak symbol. */
 extern const mt_backend *mt_cuda;
 
 MT_C_END

@@ -6,7 +6,7 @@
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "models/kernels_gpt2.h"
 
 enum { WARPS = 8, PARTS = MT_HEAD_COLUMNS / MT_WARP };
 

@@ -4,7 +4,7 @@
  * one pass over the N x V probabilities, which reads and writes 4 B of each. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 extern "C" void mt_classifier_fwd_cuda(float *loss, float *probs, const float *x, const float *w, const int32_t *target,
                                        int64_t N, int64_t C, int64_t V)

@@ -5,7 +5,7 @@
  * in no fixed order, and the sum over samples through a view for the positions. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 enum { WARPS = MT_THREADS / MT_WARP };
 

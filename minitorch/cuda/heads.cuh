@@ -11,7 +11,7 @@
 
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "fused/kernels_cuda.h"
 
 enum {
     MT_HEAD_WARPS = 4,

@@ -1,18 +1,15 @@
 /* kernels.h -- the given CUDA code: the driver of the device, and the kernels of the table that are not written in a
  * lab.
  *
- * Each has the contract of the CPU kernel of the same name (kernels/kernels.h, kernels/kernels.h,
- * models/kernels_gpt2.h, optim/updates.h, optim/clip.h), with pointers to device memory and two differences. Sums are
- * added in f32 in a tree of threads, in an order determined by the sizes alone, and have an error of at most n
- * roundings. Where the CPU's kernel aborts because of a value (a label out of range), these print the same message and
- * trap: the next call that waits for the device aborts. The kernels of labs 06 and 07 are in ops/kernels_cuda.h,
- * optim/updates_cuda.h and ops/matmul_cuda.h. */
+ * Each has the contract of the CPU kernel of the same name (kernels/kernels.h, optim/updates.h, optim/clip.h), with
+ * pointers to device memory and two differences. Sums are added in f32 in a tree of threads, in an order determined by
+ * the sizes alone, and have an error of at most n roundings. Where the CPU's kernel aborts because of a value (a label
+ * out of range), these print the same message and trap: the next call that waits for the device aborts.
+ * The kernels of labs 06 and 07 are in cuda/kernels_cuda.h, optim/updates_cuda.h and cuda/matmul_cuda.h. */
 #pragma once
 
 #include "core/device.h"
-#include "amp/kernels_16bit.h"
 #include "kernels/kernels.h"
-#include "models/kernels_gpt2.h"
 #include "optim/clip.h"
 #include "optim/updates.h"
 
@@ -26,12 +23,9 @@ void mt_cuda_copy(void *to, mt_device to_device, const void *from, mt_device fro
 void mt_cuda_clear(void *data, int64_t bytes);
 void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size);
 
-/* ---- the tables of kernels/tables.h: unary.cu, strided.cu, middle.cu, loss.cu, dropout.cu, embedding.cu, cache.cu,
- * classifier.cu, precision.cu, table.c; and those of lab 06. mt_embedding_bwd_cuda adds the rows of one token by
- * atomics, in no fixed order. Dropout has the same mask as on the CPU, from the same rng. */
+/* ---- the table of kernels/kernels.h: unary.cu, strided.cu, middle.cu, loss.cu, dropout.cu, table.c, and lab 06.
+ * Dropout has the same mask as on the CPU, from the same rng. */
 MT_KERNELS(MT_KERNEL_DECLARE)
-MT_GPT2_KERNELS(MT_KERNEL_DECLARE)
-MT_16BIT_KERNELS(MT_KERNEL_DECLARE)
 
 /* ---- updates.cu, clip.cu ----------------------------------------------------------------------------------------- */
 mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,

@@ -3,7 +3,7 @@
 
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 /* A matrix to read: element (i,j) is at[i * down + j * along]; one of the two steps is 1. Transposing swaps them. */
 struct mt_operand {

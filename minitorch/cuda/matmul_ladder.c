@@ -1,5 +1,5 @@
 /* matmul_ladder.c -- the CUDA matrix products from slowest to fastest: the table for tests and benchmarks. */
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 const mt_matmul_rung mt_matmul_ladder_cuda[] = {
     { "naive", "07.1", mt_matmul_naive_cuda },

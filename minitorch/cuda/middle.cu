@@ -5,7 +5,7 @@
  * B elements of each column. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 enum { ROWS = 8 }; /* warps of a block, each with every 8th b */
 

@@ -5,6 +5,7 @@
  * machine instructions, which round to nearest, ties to even, and keep subnormals; every NaN becomes the canonical NaN.
  * */
 #include "cuda/cublas.h"
+#include "amp/kernels_16bit.h"
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 

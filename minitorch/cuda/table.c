@@ -1,7 +1,7 @@
 /* table.c -- mt_cuda: driver, kernels and update rules of the device, for programs that are linked with this file. */
 #include "cuda/kernels.h"
-#include "ops/kernels_cuda.h"
-#include "ops/matmul_cuda.h"
+#include "cuda/kernels_cuda.h"
+#include "cuda/matmul_cuda.h"
 #include "optim/rules.h"
 #include "optim/updates_cuda.h"
 
@@ -16,28 +16,21 @@ static const mt_device_driver driver = {
 
 static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_KERNELS(MT_KERNEL_CUDA) };
 
-int64_t mt_attention_saved_cuda(int64_t B, int64_t T, int64_t H)
-{
-    return 2 * B * H * T;
-}
-
-static const mt_gpt2_table gpt2 = { .attention_saved = mt_attention_saved_cuda,
-                                    .attention_fwd = mt_attention_fwd_cuda,
-                                    .attention_bwd = mt_attention_bwd_cuda,
-                                    .attention_bf16_pays = mt_attention_bf16_pays_cuda,
-                                    .attention_bf16_fwd = mt_attention_bf16_fwd_cuda,
-                                    MT_GPT2_KERNELS(MT_KERNEL_CUDA) };
-
-static const mt_fused_table fused = { .bias_gelu_fwd = mt_bias_gelu_fwd_cuda,
-                                      .bias_gelu_bwd = mt_bias_gelu_bwd_cuda }; /* chunks: on the CPU */
-static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
+/* Tables of later folders, where they are linked: table_gpt2.c, table_16bit.c, table_fused.c. */
+extern const struct mt_gpt2_table mt_gpt2_cuda __attribute__((weak));
+extern const struct mt_16bit_table mt_16bit_cuda __attribute__((weak));
+extern const struct mt_fused_table mt_fused_cuda __attribute__((weak));
 
 static const void *const kernels[MT_FAMILIES] = {
     [MT_BASE_FAMILY] = &base,
-    [MT_GPT2_FAMILY] = &gpt2,
-    [MT_16BIT_FAMILY] = &bits16,
-    [MT_FUSED_FAMILY] = &fused,
+    [MT_GPT2_FAMILY] = &mt_gpt2_cuda,
+    [MT_16BIT_FAMILY] = &mt_16bit_cuda,
+    [MT_FUSED_FAMILY] = &mt_fused_cuda,
 };
+
+/* And an update of all tensors in one launch: update_list.c. */
+extern __typeof__(mt_update_together_cuda) mt_update_together_cuda __attribute__((weak));
+extern __typeof__(mt_update_list_free_cuda) mt_update_list_free_cuda __attribute__((weak));
 
 static const mt_optim_kernels optim_kernels = {
     .update = { [MT_SGD] = mt_sgd_update_cuda,

@@ -30,6 +30,8 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
     MT_CALL(c, &attention_op, { &qkv, MT_OPERAND });
     MT_CHECK(qkv->view.rank == 3 && qkv->view.shape[2] % 3 == 0, "attention: qkv is %s, it must be [B,T,3C]",
              mt_text_of(qkv));
+    MT_CHECK(mt_gpt2_kernels(c.device)->attention_fwd,
+             "attention: this program has no kernel of it for %s: use the cpu", mt_device_name(c.device));
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
     mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
     mt_tensor *saved = mt_empty(MT_SHAPE(mt_gpt2_kernels(c.device)->attention_saved(B, T, heads)), MT_F32, c.device);

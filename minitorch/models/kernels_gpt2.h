@@ -116,6 +116,10 @@ typedef struct mt_tensor *mt_linear_gelu_fn(struct mt_tensor *x, struct mt_tenso
 typedef bool mt_classifier_rest_fn(struct mt_call *c, struct mt_tensor *loss, struct mt_tensor *x, struct mt_tensor *w,
                                    struct mt_tensor *target, int64_t classes);
 
+MT_GPT2_KERNELS(MT_KERNEL_DECLARE) /* those of the device, where it has them */
+
+enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have there */
+
 typedef struct mt_gpt2_table {
     mt_attention_saved_fn *attention_saved; /* three of one rung of the ladder */
     mt_attention_fwd_fn *attention_fwd;

@@ -1,6 +1,6 @@
 /* test_matmul_cuda.c -- every step of the CUDA ladder against the whole contract of kernels/matmul.h. */
 #include "core/storage.h"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 #include "testing/compare.h"
 
 #include "must.h"

@@ -7,7 +7,7 @@
  * Bytes and FLOPs: 12n B for n FLOPs when nothing repeats. Neighbouring lanes differ in the last index, so they share
  * sectors when the last stride is 1 (4 a request) or 0 (1 a request). */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "kernels/nd.h"
 
 typedef float pair_fn(float a, float b);

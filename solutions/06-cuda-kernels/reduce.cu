@@ -10,7 +10,7 @@
  * 32 rows at a time and use 4 bytes of every sector.
  * Bytes and FLOPs: reads 4 B for each addition. */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <inttypes.h>
 #include <math.h>

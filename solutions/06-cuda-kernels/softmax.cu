@@ -10,7 +10,7 @@
  * 4NC. Some ten FLOPs per element: memory limits all of it, or the cache where a row is read again. */
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,7 @@
  *
  * Bytes and FLOPs: 8NC B at best, naive 36NC B; none. */
 #include "cuda/launch.cuh"
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 
 /* ---- naive ------------------------------------------------------------------------------------- */
 

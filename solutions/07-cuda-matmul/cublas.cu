@@ -4,7 +4,7 @@
  * A^T: the operands change places, M and N change places, leading dimensions and transposes stay with their
  * operands. */
 #include "cuda/cublas.h"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 extern "C" void mt_matmul_cublas(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {

@@ -2,7 +2,7 @@
  *
  * The bias: a thread for each output column, 32 of them a warp, so that every request is 4 whole sectors. */
 #include "cuda/launch.cuh"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 enum { ROWS = 8 }; /* warps of a block, each with every 8th row */
 

@@ -3,4 +3,4 @@
 # earns   0
 # verdict FAIL
 # words   naive.cu: uses `mt_matmul_cublas`, which units may not use
-sed -i '/^extern "C" void mt_matmul_naive_cuda/,/^}/ s/^{/{\n    mt_matmul_cublas(c, a, b, d);\n    return;/; 1i #include "ops/matmul_cuda.h"' naive.cu
+sed -i '/^extern "C" void mt_matmul_naive_cuda/,/^}/ s/^{/{\n    mt_matmul_cublas(c, a, b, d);\n    return;/; 1i #include "cuda/matmul_cuda.h"' naive.cu

@@ -7,7 +7,7 @@
 #include <vector>
 #include "cuda/cuda.h"
 #include "emulator/counters.h"
-#include "ops/matmul_cuda.h"
+#include "cuda/matmul_cuda.h"
 
 enum { GLOBAL, SHARED };
 enum { LOAD, STORE, ATOMIC };

@@ -1,5 +1,5 @@
 /* lab06_broadcast.cu -- test_lab06.cu's part on operands that are views: dense, repeated, transposed, cut out. */
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "tests/cuda/arrays.h"
 
 #include <math.h>

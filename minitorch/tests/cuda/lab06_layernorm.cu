@@ -1,5 +1,5 @@
 /* lab06_layernorm.cu -- test_lab06.cu's part on layernorm, with the derivation of its tolerances. */
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "tests/cuda/arrays.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * Tolerances count roundings (testing/compare.h): a sum of n terms has at most n, in any order of additions; expf and
  * erff count MT_LIBM_ROUNDINGS: the maximum error of CUDA's is 2 units too (CUDA C++ Programming Guide, "Mathematical
  * Functions"). */
-#include "ops/kernels_cuda.h"
+#include "cuda/kernels_cuda.h"
 #include "optim/updates_cuda.h"
 #include "testing/update_oracle.h"
 #include "tests/cuda/arrays.h"
