@@ -9,7 +9,7 @@
 
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
 # them quoted. These lines stand before the first $(shell), whose command has the same environment from make 4.4 on.
-unexport SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE FORMAT EARLIER THRESHOLD LABS GDB \
+unexport ROWS SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE FORMAT EARLIER THRESHOLD LABS GDB \
     ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS
 quote = '$(subst ','\'',$(value $(1)))'
 

@@ -28,7 +28,7 @@ mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
-	@FROM=$(call quote,FROM) grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
+	@FROM=$(call quote,FROM) ROWS=$(call quote,ROWS) grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
 steady: data-or-standin traced
 	$(need_lab)
 	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50) $(call quote,SUBMISSION) $(call quote,STEP)
