@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dist/replicas.h" /* the ranks: without that folder a team has none */
 #include "train/team.h"
 
 TestSuite(team, .timeout = 60);
