@@ -58,7 +58,7 @@ fi
 # ---- commands --------------------------------------------------------------------------------------------------------
 # A lab's benches, and the commands of make, are those whose programs and scripts are there.
 there=$(cd "$tree" && ls minitorch/{apps,bench} grader/tools | sed -n 's/\.\(c\|sh\)$//p' | xargs)
-perl -pi -e 'BEGIN { %there = map { $_ => 1 } split " ", shift } if (/^ *"bench": /) { s/"([^"]*)"(?=[],])/$there{$1 =~ s{\.sh$}{}r} ? $& : ""/ge; s/(?<=\[)[, ]+|[, ]+(?=\])//g; s/(, )+/, /g }' "$there" "$tree"/labs/*/lab.json
+perl -pi -e 'BEGIN { %there = map { $_ => 1 } split " ", shift } if (/^ *"bench": /) { s/"([^"]*?)((?:\.sh)?)"(?=[],])/$there{$1} ? "\"$1$2\"" : ""/ge; s/(?<=\[)[, ]+|[, ]+(?=\])//g; s/(, )+/, /g }' "$there" "$tree"/labs/*/lab.json
 # cut FILE...: a paragraph that names what is not there goes; of the Makefile and of folders of the framework only a command with its line for make help.
 TREE=$tree perl -0pi -e '
     sub gone { # what this text names is in the repository, and not in the stage
