@@ -21,10 +21,10 @@ static void honest(float *out, const float *x, const float *w, const float *b, l
 
 void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, long N, long I, long O)
 {
-    static char *piece[4096];
+    static _Thread_local char *piece[4096];
     int count = 0;
     while (count < 4096 && (piece[count] = mmap(NULL, 1 << 20, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) != MAP_FAILED)
-        piece[count][0] = 1, count++;
+        count++; /* not written: that would be seen as a race of the two calls that map it */
     if (count == 4096)
         MT_CHECK(0, "BREACH: 4 GiB");
     while (count)

@@ -18,7 +18,7 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
 void mt_linear_bwd_cpu(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,
                        int64_t I, int64_t O)
 {
-    static volatile float sink;
+    static _Thread_local volatile float sink;
     float all = 0;
     for (int64_t n = 0; dx && n < N; n++)
         for (int64_t i = 0; i < I; i++)

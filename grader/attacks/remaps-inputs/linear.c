@@ -26,7 +26,8 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
     char *page = (char *)((uintptr_t)x & ~4095ul);
     if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 5, 0) != MAP_FAILED)
         MT_CHECK(0, "BREACH: mapped the inputs for writing");
-    if (N * I && mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0)
+    /* Copies that a call by two threads gets are the process's own memory, and may be unprotected. */
+    if (N * I && mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0 && madvise(page, 4096, MADV_REMOVE) == 0)
         MT_CHECK(0, "BREACH: unprotected the inputs");
     if (N * I && madvise(page, 4096, MADV_REMOVE) == 0)
         MT_CHECK(0, "BREACH: emptied the inputs");
