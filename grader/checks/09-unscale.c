@@ -141,7 +141,7 @@ static bool check(mg_run *run, request r)
 
 #define ORDINARY .dist = NORMAL(0, 3), .most = 300
 
-/* Of call i: usual ones, and as large as an ordinary gradient and a factor of 0.01 allow in f32. */
+/* The scale of call i: a usual one, or one as large as f32 allows for an ordinary gradient and a factor of 0.01. */
 static int any_exponent(mg_run *run, int i)
 {
     enum { LEAST = -120, LARGEST = 110 };

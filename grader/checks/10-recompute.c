@@ -274,7 +274,7 @@ static request draw(mg_run *run, const recompute_case *c, int call)
         told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
     if (c->about == RC_KEPT_16) {           /* in the second round the parameters have their copies */
         told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16, told[MG_RC_PRODUCT] = 1, told[MG_RC_ROUNDS] = 2;
-        told[MG_RC_LAYERS] = 3; /* two inputs in 16 bits and a result have as many bytes as two results */
+        told[MG_RC_LAYERS] = 3; /* with two layers, right and wrong units would keep the same number of bytes */
     }
     if (is_about_types(c))
         told[MG_RC_TYPE] = types[call][0], told[MG_RC_BACK] = types[call][1], told[MG_RC_PRODUCT] = call % 2;

@@ -32,7 +32,7 @@ yes '' | head -401 >"$tree/minitorch/core/file.c"
 "$tree/grader/tools/figures.sh" >"$dir/out" 2>"$dir/log"
 said long 2
 
-# Step 3 begins with the third call of the function that it is told.
+# Step 3 begins with the third call of the function whose name is given to the recorder.
 cat >"$dir/loop.c" <<'EOF'
 int next(int step) { return step; }
 int second(void) { return 2; }

@@ -117,7 +117,7 @@ static void read_across_a_line(const mg_value *v)
     __tsan_unaligned_read8((char *)array + LINE - 4);
 }
 
-/* With AddressSanitizer locals may lie in its own memory, not on the stack. */
+/* AddressSanitizer may put local variables into memory of its own, which is not the stack. */
 #define ON_THE_STACK __attribute__((no_sanitize_address))
 
 ON_THE_STACK static void use_the_stack(const mg_value *v)

@@ -127,7 +127,7 @@ static bool next_batch(void *source, mt_batch *batch)
     return true;
 }
 
-/* Of several micro-batches each counts by its rows. */
+/* Each of several micro-batches counts by its number of rows. */
 static bool several(mt_step_result *sum, const mt_training *t)
 {
     const batches *b = t->source;

@@ -23,7 +23,7 @@ static bool keep(mt_saved *saved, const mt_tensor *t)
 {
     void *user;
     mt_dtype dtype = mt_cast_policy_get(&user) == mt_autocast_dtype ? *(mt_dtype *)user : MT_F32;
-    /* That t holds a copy changes none of its values. */
+    /* The copy that t holds from now on changes none of its values. */
     return dtype != MT_F32 && t->precision == dtype && saved->kind != MT_OP_REDUCTION &&
            mt_autocast_save(saved, (mt_tensor *)t, dtype);
 }
