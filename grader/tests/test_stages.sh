@@ -24,7 +24,7 @@ check "and the rest runs" says "3 passed, 1 failed"
 check "a status is a failure" try 1 'beside | one | echo "2 passed, 0 failed"; exit 3'
 check "what it said last" grep -q '  one: 2 passed, 0 failed' log
 check "no sum, no success" try 1 'alone | one | echo oh; false'
-check "fails beside others" try 0 "beside | once | [ -e $dir/once ] || { touch $dir/once; echo '1 passed, 2 failed'; exit 1; }; echo '3 passed, 0 failed'"
+check "fails beside others" try 0 "beside | once | [ \$AGAIN ] || { echo '1 passed, 2 failed'; exit 1; }; echo '3 passed, 0 failed'"
 check "which is said" says "once: 2 failed: it runs again at the end"
 check "and counted once" grep -qx "3 passed, 0 failed" log
 check "and named at the end" grep -qx "  once: 2 failed: 1 passed, 2 failed" log
