@@ -40,8 +40,10 @@ lint: apps
 	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/figures.sh
 map: grader
 	@grader/tools/map.sh
+	@grader/tools/adds.sh
 check-map: grader
 	@grader/tools/map.sh --check
+	@grader/tools/adds.sh --check
 figures: $(REF)/bin/make_digits
 	@$(MAKE) -s FLAVOUR=calls MINE= build/calls/bin/mnist build/calls/bin/gpt2 >/dev/null
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits grader/tools/figures.sh build/calls
