@@ -6,6 +6,20 @@ cd "$root" || exit 1
 export PYTHON=${PYTHON:-/usr/bin/python3}
 site=$dir/site
 
+# The sums of hours of SELF_STUDY's paths, "(A to B hours): 00, 01.", are those of the handouts, where all are there.
+sums() {
+    local line lab labs
+    while IFS= read -r line; do
+        labs=$(sed 's/.*hours)[*]*://; s/\..*//' <<<"$line")
+        if [[ $line == *Everything* ]]; then labs=$(ls labs); fi
+        for lab in $(grep -oE '\b[01][0-9]\b' <<<"$labs"); do
+            sed -nE 's/^- \*\*Time:\*\* about ([0-9]+) to ([0-9]+) hours.*/\1 \2/p' labs/"$lab"-*/README.md
+        done | awk -v said="$(grep -oE '[0-9]+ to [0-9]+ hours' <<<"$line")" '
+            { a += $1; b += $2 } END { sum = a " to " b " hours"; if (sum != said) print said ": it is " sum }'
+    done < <(grep -E '^- .*\([0-9]+ to [0-9]+ hours\)' docs/SELF_STUDY.md)
+}
+[ ! -d labs/15-scale ] || expect "sums of hours" 0 "" test "$(sums)" = ""
+
 # Without MkDocs it says what to install. The tree has no .ci/deps, which would install it.
 mkdir -p "$dir/small/minitorch/core" "$dir/small/.ci" "$dir/none"
 printf '#!/bin/sh\n' >"$dir/small/.ci/deps" && printf '#!/bin/sh\nexit 1\n' >"$dir/none/python"
