@@ -135,7 +135,7 @@ for level in $levels; do
     (cd "$tree/reference" && for folder in [0-9]*; do mkdir -p "$level/"{units,counted}"/$folder"; done)
     commands "${compiler[@]}" "${flags[@]}" -fmacro-prefix-map=solutions=reference |
         xargs -P "$jobs" -d '\n' -I{} bash -c '{}' || stop "a unit does not compile for $level"
-    if [[ $level == x86* ]]; then # .cu units: by the emulator, and by nvcc for all of its architectures
+    if [[ $level == x86* && "${units[*]}" == *.cu* ]]; then # .cu units: by the emulator, and by nvcc for all of its architectures
         for unit in "${units[@]}"; do
             [[ $unit == *.cu ]] || continue
             name=${unit#solutions/} name=${name%.cu}.o

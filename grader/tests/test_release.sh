@@ -25,6 +25,11 @@ expect "a package for a front end has no such file" 2 'row.json:1: lab 01 has no
     env COURSE="$dir/row.json" grader/frontends/pack.sh github build/release
 rm -r "$dir/only" "$dir/row.json"
 expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01 02" COURSE="$dir/course.json"
+if [ "$(uname -m)" = x86_64 ]; then
+    expect "labs without .cu units, for two levels" 0 "" make -s release OUT="$dir/levels" LEVELS="x86-64-v3 x86-64-v4" COURSE= LABS=00
+    expect "both are there" 0 "units units" bash -c "cd '$dir/levels/reference' && echo \$(cd x86-64-v3 && ls -d units) \$(cd x86-64-v4 && ls -d units)"
+    rm -rf "$dir"/levels*
+fi
 expect "nothing else is left there" 0 "course course-after course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
 expect "no folder of ours" 1 "" bash -c "cd '$tree' && ls -d solutions grader/mutants grader/attacks grader/variants grader/tests docs/INSTRUCTORS.md docs/CLAIMS.md 2>/dev/null | grep ."
