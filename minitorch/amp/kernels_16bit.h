@@ -48,7 +48,7 @@ typedef struct mt_16bit_table {
     MT_16BIT_KERNELS(MT_KERNEL_ENTRY)
 } mt_16bit_table;
 
-MT_TABLE_OF(16bit, 16BIT)
+MT_FAMILY(16bit)
 
 static inline bool mt_is_16bit(mt_dtype dtype)
 {

@@ -52,7 +52,7 @@ static void run_once(int who, const mt_matmul_dims *d)
     if (who == OURS)
         mt_16bit_cpu.matmul16(c, a16, b16, MT_BF16, d);
     else if (who == F32)
-        mt_kernels_cpu.matmul(c, a32, b32, d);
+        mt_base_cpu.matmul(c, a32, b32, d);
     else
         peer(d->trans_a ? 'T' : 'N', d->trans_b ? 'T' : 'N', d->M, d->N, d->K, 1, a16, d->lda, b16, d->ldb,
              d->write == MT_ACCUMULATE ? 1 : 0, c, d->ldc);

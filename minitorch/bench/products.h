@@ -28,7 +28,7 @@ static inline void bench_product16(float *c, const void *a, const void *b, mt_dt
     MT_SPAN("product");
     double start = mt_now();
     if (dtype == MT_F32)
-        mt_kernels_cpu.matmul(c, a, b, d);
+        mt_base_cpu.matmul(c, a, b, d);
     else
         mt_16bit_cpu.matmul16(c, a, b, dtype, d);
     mt_count_work(2 * d->M * d->N * d->K, 0);
@@ -49,11 +49,11 @@ static inline void bench_convert(void *out, mt_dtype to, const void *x, mt_dtype
 
 static inline void bench_mark_products(bench_product_fn *also)
 {
-    static mt_kernel_table table;
+    static mt_base_table table;
     static const mt_16bit_table table16 = { .convert = bench_convert, .matmul16 = bench_product16 };
-    table = mt_kernels_cpu;
+    table = mt_base_cpu;
     table.matmul = bench_product;
     bench_also = also;
-    mt_table_set(MT_BASE_FAMILY, MT_CPU, &table);
-    mt_table_set(MT_16BIT_FAMILY, MT_CPU, &table16);
+    mt_table_set(&mt_base_family, MT_CPU, &table);
+    mt_table_set(&mt_16bit_family, MT_CPU, &table16);
 }

@@ -40,7 +40,6 @@ typedef struct mt_device_driver {
 /* All that a program has of a device besides the CPU. */
 typedef struct mt_backend {
     const mt_device_driver *driver;
-    const void *const *kernels;           /* a table for each family of kernels/tables.h */
     const struct mt_optim_kernels *optim; /* optim/rules.h */
 } mt_backend;
 

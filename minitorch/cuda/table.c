@@ -14,21 +14,9 @@ static const mt_device_driver driver = {
     .pack = mt_cuda_pack,
 };
 
-static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_KERNELS(MT_KERNEL_CUDA) };
+const mt_base_table mt_base_cuda = { .matmul = mt_matmul_cublas, MT_KERNELS(MT_KERNEL_CUDA) };
 
-/* Tables of later folders, where they are linked: table_gpt2.c, table_16bit.c, table_fused.c. */
-extern const struct mt_gpt2_table mt_gpt2_cuda __attribute__((weak));
-extern const struct mt_16bit_table mt_16bit_cuda __attribute__((weak));
-extern const struct mt_fused_table mt_fused_cuda __attribute__((weak));
-
-static const void *const kernels[MT_FAMILIES] = {
-    [MT_BASE_FAMILY] = &base,
-    [MT_GPT2_FAMILY] = &mt_gpt2_cuda,
-    [MT_16BIT_FAMILY] = &mt_16bit_cuda,
-    [MT_FUSED_FAMILY] = &mt_fused_cuda,
-};
-
-/* And an update of all tensors in one launch: update_list.c. */
+/* An update of all tensors in one launch, where update_list.c is linked. */
 extern __typeof__(mt_update_together_cuda) mt_update_together_cuda __attribute__((weak));
 extern __typeof__(mt_update_list_free_cuda) mt_update_list_free_cuda __attribute__((weak));
 
@@ -47,7 +35,7 @@ static const mt_optim_kernels optim_kernels = {
     .list_free = mt_update_list_free_cuda,
 #endif
 };
-static const mt_backend backend = { .driver = &driver, .kernels = kernels, .optim = &optim_kernels };
+static const mt_backend backend = { .driver = &driver, .optim = &optim_kernels };
 const mt_backend *mt_cuda = &backend;
 
 void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,

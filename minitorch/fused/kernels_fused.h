@@ -90,6 +90,6 @@ typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)
 } mt_fused_table;
 
-MT_TABLE_OF(fused, FUSED) /* fused/bias_gelu.c */
+MT_FAMILY(fused) /* fused/bias_gelu.c */
 
 MT_C_END

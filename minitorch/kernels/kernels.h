@@ -165,16 +165,16 @@ void mt_dropout_bwd_cpu(float *dx, const float *dout, int64_t n, float p, const 
     K(max_middle_fwd) K(max_middle_bwd) K(gather_rows_fwd) K(gather_rows_bwd) K(dropout_fwd) K(dropout_bwd)
 /* clang-format on */
 
-typedef struct mt_kernel_table {
+typedef struct mt_base_table {
     mt_matmul_fn *matmul; /* the best of each device's ladder */
     MT_KERNELS(MT_KERNEL_ENTRY)
-} mt_kernel_table;
+} mt_base_table;
 
-extern const mt_kernel_table mt_kernels_cpu;
+MT_FAMILY(base)
 
-static inline const mt_kernel_table *mt_kernels(mt_device device)
+static inline const mt_base_table *mt_kernels(mt_device device)
 {
-    return (const mt_kernel_table *)mt_table_in_use(MT_BASE_FAMILY, device, &mt_kernels_cpu);
+    return mt_base_kernels(device);
 }
 
 MT_C_END

@@ -1,21 +1,19 @@
 /* tables.c -- the kernel tables in use, and the CPU's table of the base family; see tables.h. */
 #include "kernels/kernels.h"
 
-const mt_kernel_table mt_kernels_cpu = { .matmul = mt_matmul_parallel_cpu, MT_KERNELS(MT_KERNEL_CPU) };
+const mt_base_table mt_base_cpu = { .matmul = mt_matmul_parallel_cpu, MT_KERNELS(MT_KERNEL_CPU) };
+MT_FAMILY_DEFINE(base)
 
-static const void *replaced[MT_FAMILIES][MT_DEVICE_COUNT];
-
-const void *mt_table_in_use(mt_kernel_family family, mt_device device, const void *cpu)
+const void *mt_table_in_use(const mt_kernel_family *family, mt_device device)
 {
-    const void *own = device == MT_CPU ? cpu : mt_cuda ? mt_cuda->kernels[family] : NULL;
-    const void *used = replaced[family][device] ? replaced[family][device] : own;
+    const void *used = family->instead[device] ? family->instead[device] : family->own[device];
     MT_CHECK(used, "this program has no kernels for %s: use the cpu", mt_device_name(device));
     return used;
 }
 
-void mt_table_set(mt_kernel_family family, mt_device device, const void *table)
+void mt_table_set(mt_kernel_family *family, mt_device device, const void *table)
 {
-    replaced[family][device] = table;
+    family->instead[device] = table;
 }
 
 void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,

@@ -61,7 +61,7 @@ static void binary_backward(mt_node *node, mt_tensor *dout)
     mt_tensor *mt_##name(mt_tensor *a, mt_tensor *b)                                                       \
     {                                                                                                      \
         static const binary_op op = { { #name, MT_OP_ELEMENTWISE, binary_backward }, da_reads, db_reads }; \
-        const mt_kernel_table *kernels = mt_kernels(mt_device_of(a));                                      \
+        const mt_base_table *kernels = mt_kernels(mt_device_of(a));                                        \
         return binary(&op, a, b, kernels->name##_fwd, kernels->name##_bwd);                                \
     }
 
