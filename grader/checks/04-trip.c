@@ -44,7 +44,7 @@ int64_t mg_trip_count(const mg_trip *t)
 
 int64_t mg_trip_state_count(const mg_trip *t, int s)
 {
-    return mt_state_count(t->c->kind, s, t->rows, t->cols);
+    return mt_update_state_floats(t->c->kind, s, t->rows, t->cols);
 }
 
 const char *mg_trip_state_name(const mg_trip *t, int s)

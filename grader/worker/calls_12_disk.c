@@ -1,6 +1,5 @@
 /* calls_12_disk.c -- how the worker calls steps 12.3 to 12.5: on a simulated disk, whose changes it sends back. */
-#include "ckpt/recover.h"
-#include "ckpt/retain.h"
+#include "ckpt/checkpoint.h"
 #include "worker/calls_12.h"
 #include "worker/disk_ops.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/storage.h"
-#include "dist/reduce.h"
+#include "dist/collectives.h"
 #include "testing/clock_sim.h"
 #include "worker/calls_13_training.h"
 #include "worker/sharing.h"

@@ -1,6 +1,6 @@
 /* async.c -- two buffers: what training changes, and a copy that a thread writes. */
 #include "ckpt/async.h"
-#include "ckpt/names.h"
+#include "ckpt/checkpoint.h"
 #include "core/io.h"
 
 #include <errno.h>

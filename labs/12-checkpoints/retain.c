@@ -1,7 +1,5 @@
 /* retain.c -- old checkpoints are removed, but never the last that a run could continue from. */
-#include "ckpt/retain.h"
-#include "ckpt/names.h"
-#include "ckpt/recover.h"
+#include "ckpt/checkpoint.h"
 
 #include <stdlib.h>
 

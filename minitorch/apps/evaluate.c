@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckpt/recover.h"
+#include "ckpt/checkpoint.h"
 #include "data/mnist.h"
 #include "fused/fused.h"
 #include "models/classifier.h"

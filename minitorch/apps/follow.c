@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "follow/events.h"
-#include "follow/page.h"
+#include "follow/follow.h"
 #include "prof/metrics.h"
 
 typedef struct options {

@@ -14,11 +14,9 @@
 #include "core/io.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "search/child.h"
-#include "search/command.h"
-#include "search/order.h"
-#include "search/page.h"
 #include "search/slot.h"
+#include "search/order.h"
+#include "search/table.h"
 
 enum { GRACE = 500000 }; /* microseconds */
 

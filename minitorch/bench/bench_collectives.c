@@ -10,7 +10,6 @@
 #include "testing/clock_sim.h"
 #include "bench/bench.h"
 #include "dist/collectives.h"
-#include "dist/reduce.h"
 #include "dist/threads.h"
 #include "prof/curve.h"
 

@@ -18,7 +18,7 @@
 
 #include "bench/bench.h"
 #include "core/storage.h"
-#include "data/idx.h"
+#include "testing/idx_write.h"
 #include "data/images/image.h"
 #include "testing/image_standin.h"
 #include "data/loader.h"

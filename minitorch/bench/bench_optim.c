@@ -83,7 +83,7 @@ static int64_t state_of_gpt2(mt_update_kind kind)
     int64_t floats = 0;
     for (int64_t i = 0; i < MT_COUNT(gpt2); i++)
         for (int s = 0; s < MT_UPDATE_STATES; s++)
-            floats += mt_state_count(kind, s, gpt2[i].rows, gpt2[i].cols) * gpt2[i].times;
+            floats += mt_update_state_floats(kind, s, gpt2[i].rows, gpt2[i].cols) * gpt2[i].times;
     return floats;
 }
 

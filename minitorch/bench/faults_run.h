@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ckpt/async.h"
-#include "ckpt/recover.h"
+#include "ckpt/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "ckpt/checkpoint.h"
-#include "ckpt/retain.h"
 
 MT_C_BEGIN
 

@@ -1,7 +1,6 @@
 /* checkpoint.c -- two lists of named values as the files of a checkpoint. */
 #include "ckpt/checkpoint.h"
 #include "ckpt/manifest.h"
-#include "ckpt/names.h"
 #include "ckpt/shards.h"
 #include "core/io.h"
 

@@ -194,7 +194,7 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
 
 /* ---- files of datasets/fetch --------------------------------------------------------------------- */
 
-void mt_data_find(char *out, const char *file, const char *standin)
+void mt_dataset_path(char *out, const char *file, const char *standin)
 {
     const char *root = getenv("MT_DATA");
     char second[MT_PATH];
@@ -209,7 +209,7 @@ void mt_data_find(char *out, const char *file, const char *standin)
 mt_status mt_data_map(mt_file_map *out, const char *file, const char *standin)
 {
     char path[MT_PATH];
-    mt_data_find(path, file, standin);
+    mt_dataset_path(path, file, standin);
     mt_status status = mt_file_map_open(out, path);
     if (status == MT_OK)
         return MT_OK;

@@ -56,10 +56,10 @@ mt_status mt_file_no_page(const mt_file_map *map);
 /* mt_file_open -- a descriptor to read a regular file, and its size; none is open after a failure. Fails as above. */
 mt_status mt_file_open(int *fd, int64_t *size, const char *path);
 
-/* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
- * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
+/* mt_dataset_path -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the
+ * environment variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
-void mt_data_find(char *out, const char *file, const char *standin);
+void mt_dataset_path(char *out, const char *file, const char *standin);
 
 /* mt_data_map -- that file, mapped.   Fails as mt_file_map_open does, with the command that fetches the file: its data
  * set is the first folder of `file`. */

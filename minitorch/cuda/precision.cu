@@ -1,5 +1,5 @@
 /* precision.cu -- mixed precision on the device: conversions between f32 and 16 bits, and cuBLAS's product of 16-bit
- * matrices.
+ * matrices; and the device's table of amp/kernels_16bit.h.
  *
  * A thread converts one number; the lanes of a warp access consecutive numbers, of 4 and 2 bytes. The conversions are
  * machine instructions, which round to nearest, ties to even, and keep subnormals; every NaN becomes the canonical NaN.
@@ -60,3 +60,9 @@ extern "C" void mt_matmul16_cuda(float *c, const void *a, const void *b, mt_dtyp
                            (int)mt_max(1, d->ldb), a, type, (int)mt_max(1, d->lda), &beta, c, CUDA_R_32F, (int)d->ldc,
                            CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
+
+/* ---- the table ---------------------------------------------------------------------------------------------- */
+
+#define ENTRY(name) mt_##name##_cuda,
+
+extern "C" const mt_16bit_table mt_16bit_cuda = { MT_16BIT_KERNELS(ENTRY) };

@@ -14,7 +14,7 @@ enum { LABELS_AT = 8 /* offset of the first label in its file */ };
 const char *mt_mnist_folder(void)
 {
     static char path[MT_PATH];
-    mt_data_find(path, "mnist/t10k-labels-idx1-ubyte", "standin/t10k-labels-idx1-ubyte");
+    mt_dataset_path(path, "mnist/t10k-labels-idx1-ubyte", "standin/t10k-labels-idx1-ubyte");
     *strrchr(path, '/') = 0;
     return path;
 }

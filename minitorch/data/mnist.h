@@ -13,8 +13,8 @@ typedef struct mt_mnist {
     mt_dataset *train, *test; /* x [pixels] f32, normalised by the training set's mean and standard deviation; y i32 */
 } mt_mnist;
 
-/* mt_mnist_folder -- where datasets/fetch puts the files (mt_data_find): MNIST, or the stand-in digits when only they
- * exist. Never NULL, but the folder may not exist. Lent until the next call. */
+/* mt_mnist_folder -- where datasets/fetch puts the files (mt_dataset_path): MNIST, or the stand-in digits when only
+ * they exist. Never NULL, but the folder may not exist. Lent until the next call. */
 const char *mt_mnist_folder(void);
 
 /* mt_mnist_name -- the last part of the folder's real path, which says what was trained on: "mnist", "standin";

@@ -1,5 +1,5 @@
-/* reduce.c -- see reduce.h. */
-#include "dist/reduce.h"
+/* reduce.c -- mt_reduce_into; see collectives.h. */
+#include "dist/collectives.h"
 
 #include <math.h>
 

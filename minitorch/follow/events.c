@@ -1,5 +1,5 @@
-/* events.c -- see events.h. */
-#include "follow/events.h"
+/* events.c -- see follow.h. */
+#include "follow/follow.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
-/* page.c -- see page.h. What a library for HTTP does more (keep-alive, chunks, TLS) is not needed here. Up to CLIENTS
+/* page.c -- see follow.h. What a library for HTTP does more (keep-alive, chunks, TLS) is not needed here. Up to CLIENTS
  * connections at a time; each has two seconds and REQUEST bytes for its request. An answer is shorter than a socket's
  * buffer, so that writing never waits for a client. */
-#include "follow/page.h"
+#include "follow/follow.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* products.c -- the products of GPT-2 with operands of f32: the kernels of the tensors' device; and the tables of other
  * types, which are offered. */
+#include "ops/ops.h"
 #include "models/gpt2_ops.h"
 #include "models/kernels_gpt2.h"
 
@@ -48,4 +49,12 @@ const mt_gpt2_products *mt_gpt2_products_of(mt_dtype dtype)
 void mt_gpt2_products_offer(mt_dtype dtype, const mt_gpt2_products *products)
 {
     __atomic_store_n(&tables[dtype], products, __ATOMIC_RELAXED);
+}
+
+/* ---- the first layer of a block's MLP, and its GELU ----------------------------------------------------- */
+
+mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b)
+{
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(mt_device_of(x));
+    return kernels->linear_gelu ? kernels->linear_gelu(x, w, b) : mt_gelu_tanh(mt_linear(x, w, b));
 }

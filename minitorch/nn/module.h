@@ -5,7 +5,7 @@
  *     mt_state params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
  *
  * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope.
- * Code outside a module finds its parts by name (mt_module_find, mt_module_tensor), not by their number. */
+ * Code outside a module finds its parts by name (mt_module_tensor), not by their number. */
 #pragma once
 
 #include "core/state.h"
@@ -83,9 +83,7 @@ mt_state mt_module_params(const mt_module *module);
 void mt_module_state(mt_state *state, mt_module *module);
 int64_t mt_module_count(const mt_module *module); /* elements in all parameters */
 
-/* mt_module_find, mt_module_tensor -- the module "h.3.attn", the parameter "wte.weight"; both lent. Abort: there is
- * none. */
-mt_module *mt_module_find(const mt_module *module, const char *path);
+/* mt_module_tensor -- the parameter "h.3.attn.weight"; lent.   Aborts: there is none. */
 mt_tensor *mt_module_tensor(const mt_module *module, const char *path);
 void mt_module_free(mt_module *module); /* NULL is allowed */
 

@@ -65,7 +65,7 @@ static void check(const mt_optim *optim, int64_t index, const char *name, const 
 static mt_tensor *new_state(mt_update_kind kind, int which, const mt_optim_param *p)
 {
     mt_state_size size = mt_update_rules[kind].state_size[which];
-    mt_shape shape = MT_SHAPE(mt_state_count(kind, which, p->rows, p->cols));
+    mt_shape shape = MT_SHAPE(mt_update_state_floats(kind, which, p->rows, p->cols));
     if (size == MT_STATE_NONE)
         return NULL;
     return mt_zeros_for(MT_USE_STATE, size == MT_STATE_LIKE_PARAM ? mt_shape_of(p->tensor) : shape,

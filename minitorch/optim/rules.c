@@ -34,7 +34,7 @@ mt_hyper mt_hyper_default(mt_update_kind kind)
     return mt_update_rules[kind].defaults;
 }
 
-int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols)
+int64_t mt_update_state_floats(mt_update_kind kind, int which, int64_t rows, int64_t cols)
 {
     const int64_t count[] = { [MT_STATE_LIKE_PARAM] = rows * cols, [MT_STATE_ROWS] = rows, [MT_STATE_COLS] = cols };
     return count[mt_update_rules[kind].state_size[which]];

@@ -122,7 +122,7 @@ mt_hyper mt_hyper_default(mt_update_kind kind);
 
 extern const char *const mt_update_names[]; /* the rules' names, for MT_CHOICE (cli/cli.h) */
 
-/* mt_state_count -- floats in state `which` of a parameter [rows,cols]; 0 when the rule has no such state. */
-int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols);
+/* mt_update_state_floats -- floats in state `which` of a parameter [rows,cols]; 0 when the rule has no such state. */
+int64_t mt_update_state_floats(mt_update_kind kind, int which, int64_t rows, int64_t cols);
 
 MT_C_END

@@ -1,6 +1,6 @@
-/* child.c -- see child.h. In each group a guard reads from a pipe whose other end only this process has. The read ends
+/* child.c -- see slot.h. In each group a guard reads from a pipe whose other end only this process has. The read ends
  * when this process does, and the guard then kills its group. */
-#include "search/child.h"
+#include "search/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>

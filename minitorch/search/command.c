@@ -1,5 +1,5 @@
-/* command.c -- see command.h. */
-#include "search/command.h"
+/* command.c -- see slot.h. */
+#include "search/slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* page.c -- see page.h. */
-#include "search/page.h"
+/* page.c -- see table.h. */
+#include "search/table.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* table.h -- sweep.csv: a row for each job that has ended, complete after each; and what a sweep that goes on reads. */
+/* table.h -- sweep.csv: a row for each job that has ended, complete after each; what a sweep that goes on reads; and
+ * a page that shows all jobs. */
 #pragma once
 
 #include "search/search.h"
@@ -36,5 +37,11 @@ mt_status mt_sweep_table_add(mt_sweep_table *table, int64_t number, const mt_job
 
 /* mt_sweep_table_sort -- write the file again with its rows in the order of the jobs, in one step. */
 mt_status mt_sweep_table_sort(mt_sweep_table *table);
+
+/* mt_sweep_page -- write a sweep as one HTML page without scripts to `path`: parallel coordinates, the best value so
+ * far, all jobs. Values are shown times `sign` (-1: the metric was maximised); best: the
+ * number of a job that is done. */
+mt_status mt_sweep_page(const char *path, const mt_search *search, const char *metric, double sign, const mt_job *jobs,
+                        int64_t count, int64_t best);
 
 MT_C_END

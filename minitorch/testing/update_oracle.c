@@ -196,7 +196,7 @@ const char *mt_update_oracle_check(const mt_update_oracle *o, const float *param
 {
     for (int s = 0; s < MT_UPDATE_STATES; s++) {
         const char *words = check(mt_update_rules[o->kind].state_name[s], state[s], o->state[s],
-                                  mt_state_count(o->kind, s, o->rows, o->cols));
+                                  mt_update_state_floats(o->kind, s, o->rows, o->cols));
         if (words)
             return words;
     }

@@ -6,7 +6,6 @@
 
 #include "ckpt/checkpoint.h"
 #include "ckpt/crc32c.h"
-#include "ckpt/recover.h"
 #include "ckpt/safetensors.h"
 #include "ckpt/shards.h"
 #include "testing/disk_sim.h"

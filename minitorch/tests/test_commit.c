@@ -1,8 +1,7 @@
 /* test_commit.c -- a save that any call fails, and a power cut after any change: what was complete before is still
  * there, or what was being saved is. */
 #include "ckpt/crc32c.h"
-#include "ckpt/recover.h"
-#include "ckpt/retain.h"
+#include "ckpt/checkpoint.h"
 #include "small_run.h"
 
 #include <errno.h>

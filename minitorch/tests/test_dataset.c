@@ -1,6 +1,6 @@
 /* test_dataset.c -- IDX files as a data set: correct values through the loader; wrong files are refused with name and
  * offset. */
-#include "data/idx.h"
+#include "testing/idx_write.h"
 #include "data/loader.h"
 #include "temp_dir.h"
 

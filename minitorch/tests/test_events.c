@@ -1,7 +1,7 @@
 /* test_events.c -- events for TensorBoard, read back by a reader of its own: the published layout, sums one bit at a
  * time. */
 #include "temp_dir.h"
-#include "follow/events.h"
+#include "follow/follow.h"
 
 #include <dirent.h>
 #include <math.h>

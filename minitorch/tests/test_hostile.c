@@ -2,7 +2,7 @@
  * the readers of manifests, shards and indices, and every prefix of it: nothing
  * of it crashes, and what is accepted is as the contracts say. And links in a
  * folder. */
-#include "ckpt/retain.h"
+#include "ckpt/checkpoint.h"
 #include "hostile.h"
 #include "must.h"
 #include "temp_dir.h"

@@ -8,7 +8,7 @@
 
 #include "core/io.h"
 #include "core/storage.h"
-#include "data/idx.h"
+#include "testing/idx_write.h"
 
 static char dir[64];
 

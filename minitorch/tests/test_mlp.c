@@ -8,7 +8,7 @@
 #include "autograd/tape.h"
 #include "ckpt/safetensors.h"
 #include "core/scope.h"
-#include "data/idx.h"
+#include "testing/idx_write.h"
 #include "models/classifier.h"
 #include "kernels/manual_mlp.h"
 #include "models/mlp.h"

@@ -1,7 +1,7 @@
 /* test_mnist.c -- the four files are found and opened, and refused with a message if they do not belong together. */
 #include "temp_dir.h"
 
-#include "data/idx.h"
+#include "testing/idx_write.h"
 #include "data/mnist.h"
 
 TestSuite(mnist, .init = temp_dir_make, .fini = temp_dir_remove);

@@ -7,7 +7,6 @@
 
 #include "core/element.h"
 #include "dist/collectives.h"
-#include "dist/reduce.h"
 #include "dist/threads.h"
 #include "on_ranks.h"
 

@@ -1,9 +1,7 @@
 /* test_recover.c -- damaged and hostile checkpoints: every flipped byte and every prefix is refused, the one before is
  * taken, and the reason is said. */
 #include "ckpt/crc32c.h"
-#include "ckpt/names.h"
-#include "ckpt/recover.h"
-#include "ckpt/retain.h"
+#include "ckpt/checkpoint.h"
 #include "ckpt/shards.h"
 #include "small_run.h"
 #include "temp_dir.h"

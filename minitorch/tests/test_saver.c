@@ -1,8 +1,7 @@
 /* test_saver.c -- saving beside training: the copy is that of its moment, the next save waits, errors are reported; and
  * which checkpoints stay. */
 #include "ckpt/async.h"
-#include "ckpt/names.h"
-#include "ckpt/recover.h"
+#include "ckpt/checkpoint.h"
 #include "small_run.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "search/command.h"
+#include "search/slot.h"
 #include "search/gauss.h"
 #include "search/order.h"
 

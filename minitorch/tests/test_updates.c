@@ -285,7 +285,7 @@ Test(updates, table_names_and_sizes)
         cr_assert_str_eq(mt_update_rules[kind].name, mt_update_names[kind]);
         int64_t floats = 0;
         for (int s = 0; s < MT_UPDATE_STATES; s++) {
-            floats += mt_state_count((mt_update_kind)kind, s, 30, 50);
+            floats += mt_update_state_floats((mt_update_kind)kind, s, 30, 50);
             cr_assert_eq(mt_update_rules[kind].state_size[s] == MT_STATE_NONE, !mt_update_rules[kind].state_name[s]);
         }
         cr_assert_eq(floats, want[kind], "%s: %d", mt_update_rules[kind].name, (int)floats);

@@ -214,6 +214,6 @@ mt_status mt_corpus_sample(const mt_corpus *c, mt_module *model, int64_t seed, i
 const char *mt_corpus_text(void)
 {
     static char path[MT_PATH];
-    mt_data_find(path, "shakespeare/tinyshakespeare.txt", "standin-text/tinyshakespeare.txt");
+    mt_dataset_path(path, "shakespeare/tinyshakespeare.txt", "standin-text/tinyshakespeare.txt");
     return path;
 }

@@ -4,11 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "ckpt/aside.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/crc32c.h"
-#include "ckpt/names.h"
-#include "ckpt/recover.h"
 #include "core/io.h"
 
 static mt_status resume(const char *text, void *step)

@@ -1,6 +1,6 @@
 /* commit.c -- a file, and a folder of files, that a power cut leaves whole or not at all. */
 #include "ckpt/commit.h"
-#include "ckpt/names.h"
+#include "ckpt/checkpoint.h"
 #include "core/io.h"
 
 #include <errno.h>

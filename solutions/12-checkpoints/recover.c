@@ -1,7 +1,6 @@
 /* recover.c -- what is left after a crash: the newest checkpoint of which every byte is right. */
-#include "ckpt/recover.h"
+#include "ckpt/checkpoint.h"
 #include "ckpt/crc32c.h"
-#include "ckpt/names.h"
 #include "core/io.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "dist/collectives.h"
-#include "dist/reduce.h"
 
 /* A part of an array: where it begins, and its elements. */
 typedef struct part {

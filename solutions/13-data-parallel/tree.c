@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "dist/collectives.h"
-#include "dist/reduce.h"
 
 /* Receives what another rank has and reduces it into data; `arrived` has room for it. */
 static mt_status receive_and_reduce(mt_comm *comm, void *data, void *arrived, int64_t n, mt_dtype dtype, mt_reduce op,

@@ -1,4 +1,4 @@
-/* idx.h -- writing IDX files, the format of data/idx_map.h. */
+/* idx_write.h -- writing IDX files, the format of data/idx_map.h. */
 #pragma once
 
 #include "data/idx_map.h"

@@ -1,5 +1,5 @@
-/* idx.c -- writing IDX files. */
-#include "data/idx.h"
+/* idx_write.c -- writing IDX files. */
+#include "testing/idx_write.h"
 
 #include "core/io.h"
 #include "core/storage.h"

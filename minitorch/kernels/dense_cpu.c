@@ -1,4 +1,4 @@
-/* scale_cpu.c -- scaling, adding and means of dense arrays. */
+/* dense_cpu.c -- scaling, adding and means of dense arrays. */
 #include "kernels/kernels.h"
 
 void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n)
