@@ -44,6 +44,7 @@ function todo(    i, j, hold, list) {
     text = text (text == "" ? "" : "\n") $0
     if (type == "comment") { if (/\*\/ *$/) end_item(); next }
     if (type == "define" || type == "include") { if (!/\\$/) end_item(); next }
+    if (type == "declaration" && /^[A-Z_]+\(.*\)$/) { end_item(); next } # MACRO(name, ...) defines a function of this name
     if (/^\{$/) { type = "function" }
     if (type == "function") { if (/^\}/) end_item() }
     else if (/;( *\/\*.*\*\/)?$/ && (/^[^ ]/) || /^\}.*;/) end_item()
@@ -62,6 +63,7 @@ END {
             if (d ~ /^enum *\{/) { e = d; sub(/^enum *\{/, "", e); sub(/\}.*/, "", e); gsub(/=[^,]*/, "", e); gsub(/[^A-Za-z_0-9,]/, "", e); gsub(/,/, "|", e); sub(/\|$/, "", e); main_name[k] = "(" e ")" }
             else if (d ~ /^typedef/) { sub(/; *$/, "", d); if (d ~ /\)\(|[A-Za-z_0-9]+\(/ && d !~ /\}/) { match(d, /[A-Za-z_0-9]+\)?\(/); d = substr(d, RSTART, RLENGTH); gsub(/[()]/, "", d) } else sub(/.*[^A-Za-z_0-9]/, "", d); main_name[k] = d }
             else if (d ~ /^struct [A-Za-z_0-9]+ *\{/) { sub(/^struct /, "", d); sub(/[^A-Za-z_0-9].*/, "", d); main_name[k] = d }
+            else if (d ~ /^[A-Z_]+\(/) { sub(/^[A-Z_]+\(/, "", d); sub(/[^A-Za-z_0-9].*/, "", d); main_name[k] = d }
             else { sub(/[=;\[(].*/, "", d); sub(/ +$/, "", d); sub(/.*[^A-Za-z_0-9]/, "", d); main_name[k] = d }
         }
         local[k] = main_name[k] != "" && (kind[k] != "function" || item[k] ~ /^(MT_[A-Z]+ )?static /)
