@@ -37,6 +37,7 @@ figure() { # NAME VALUE
     local limit
     limit=$(sed -nE "s/^$1 +([0-9]+) [0-9]+$/\1/p" <<<"$limits")
     echo "figure $1: $2 of $limit"
+    [[ $1 != *runs* || $(gcc -dumpversion) = 12 ]] || return 0 # which calls are inlined depends on the compiler
     if [ "$1" = median ]; then [ "$2" -ge "$limit" ] || over=1; else [ "$2" -le "$limit" ] || over=1; fi
 }
 
