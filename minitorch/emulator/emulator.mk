@@ -26,11 +26,11 @@ emulator: $(CUEMU) $(CUEMU_LIB)
 # The emulator has the same flags in every flavour: sanitizers do not support its switches between stacks.
 $(EMU)/obj/%.o: minitorch/emulator/%.c minitorch/emulator/emulator.mk
 	@mkdir -p $(@D)
-	@echo "  CC   $<"
-	@$(EMU_CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@
+	$(call tell,CC  ,$<)
+	$(Q)$(EMU_CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@
 $(EMU)/translate: $(call emu_obj,translate/)
-	@echo "  LINK $@"
-	@$(EMU_CC) $^ -no-pie -o $@
+	$(call tell,LINK,$@)
+	$(Q)$(EMU_CC) $^ -no-pie -o $@
 $(EMU)/%.h: minitorch/emulator/%.h
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%
