@@ -26,7 +26,6 @@
 #include "core/rng.h"
 #include "core/storage.h"
 #include "optim/updates.h"
-#include "prof/metrics.h"
 
 static const double BAR = 0.8;
 
@@ -47,12 +46,6 @@ static const mt_option flags[] = {
     { "state-csv", 's', "FILE", MT_TEXT(options, state_csv), "also write the bytes of state as CSV" },
     { 0 },
 };
-
-/* Rows are written to a file only if one was requested. */
-static mt_status open_csv(mt_metrics **csv, const char *path, const char *header)
-{
-    return path ? mt_metrics_open(csv, path, header) : MT_OK;
-}
 
 /* ---- bytes of state -------------------------------------------------------------------------- */
 
@@ -87,23 +80,20 @@ static int64_t state_of_gpt2(mt_update_kind kind)
     return floats;
 }
 
-static mt_status show_state(const char *path)
+static void show_state(const char *path)
 {
-    mt_metrics *csv = NULL;
-    mt_status status = open_csv(&csv, path, "optimizer,params,state_bytes,params_and_state_over_params");
+    FILE *csv = bench_csv_open(path, "optimizer,params,state_bytes,params_and_state_over_params");
     int64_t params = params_of_gpt2();
     printf("GPT-2 with %" PRId64 " parameters, %.1f MB in f32\n%-10s %10s %18s\n", params, 4e-6 * (double)params,
            "optimizer", "state MB", "with parameters");
-    for (int kind = 0; kind < MT_UPDATE_KINDS && status == MT_OK; kind++) {
+    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
         int64_t state = state_of_gpt2((mt_update_kind)kind);
         double times = (double)(params + state) / (double)params;
         printf("%-10s %10.1f %17.3fx\n", mt_update_rules[kind].name, 4e-6 * (double)state, times);
         if (csv)
-            status = mt_metrics_row(csv, "%s,%" PRId64 ",%" PRId64 ",%.4f", mt_update_rules[kind].name, params,
-                                    4 * state, times);
+            fprintf(csv, "%s,%" PRId64 ",%" PRId64 ",%.4f\n", mt_update_rules[kind].name, params, 4 * state, times);
     }
-    mt_metrics_close(csv);
-    return status;
+    bench_csv_close(csv, path);
 }
 
 /* ---- what is timed: all over the same arrays --------------------------------------------------- */
@@ -231,11 +221,10 @@ typedef struct result {
     double passes_over_fused;
 } result;
 
-static mt_status measure(result *out, int64_t n, int threads, int64_t rounds, mt_metrics *csv)
+static void measure(result *out, int64_t n, int threads, int64_t rounds, FILE *csv)
 {
     arrays a = { .bytes = (6 * n + 4 * APART) * (int64_t)sizeof(float), .n = n };
     double best[THINGS], rate[THINGS];
-    mt_status status = MT_OK;
     omp_set_num_threads(threads);
     a.all = mt_alloc(a.bytes, MT_CPU);
     fill(&a);
@@ -244,7 +233,7 @@ static mt_status measure(result *out, int64_t n, int threads, int64_t rounds, mt
         rate[thing] = things[thing].bytes * (double)(thing <= PAST_CACHE ? triad_length(&a) : n) / best[thing] * 1e-9;
     double bandwidth = fmax(rate[TRIAD], rate[PAST_CACHE]);
     *out = (result){ sure ? rate[FUSED] / bandwidth : NAN, best[IN_PASSES] / best[FUSED] };
-    for (int thing = 0; thing < THINGS && status == MT_OK; thing++) {
+    for (int thing = 0; thing < THINGS; thing++) {
         if (!isfinite(best[thing])) {
             printf("%-18s %7d %10" PRId64 "  always disturbed by other programs\n", things[thing].name, threads, n);
             continue;
@@ -252,27 +241,24 @@ static mt_status measure(result *out, int64_t n, int threads, int64_t rounds, mt
         printf("%-18s %7d %10" PRId64 " %6.0f %9.3f %7.1f %6.2f\n", things[thing].name, threads, n, things[thing].bytes,
                1e3 * best[thing], rate[thing], rate[thing] / bandwidth);
         if (csv)
-            status = mt_metrics_row(csv, "%s,%d,%" PRId64 ",%.0f,%.4f,%.2f,%.3f", things[thing].name, threads, n,
-                                    things[thing].bytes, 1e3 * best[thing], rate[thing], rate[thing] / bandwidth);
+            fprintf(csv, "%s,%d,%" PRId64 ",%.0f,%.4f,%.2f,%.3f\n", things[thing].name, threads, n, things[thing].bytes,
+                    1e3 * best[thing], rate[thing], rate[thing] / bandwidth);
     }
     mt_free(a.all, a.bytes, MT_CPU);
-    return status;
 }
 
-static mt_status show_times(const options *o, result *one, result *many)
+static void show_times(const options *o, result *one, result *many)
 {
     const int64_t sizes[] = { 1 << 13, 1 << 16, 1 << 20, o->params / 16 * 16 }; /* whole cache lines */
-    mt_metrics *csv = NULL;
-    mt_status status = open_csv(&csv, o->csv, "what,threads,params,bytes_per_element,ms,gb_per_s,of_bandwidth");
+    FILE *csv = bench_csv_open(o->csv, "what,threads,params,bytes_per_element,ms,gb_per_s,of_bandwidth");
     printf("\n%-18s %7s %10s %6s %9s %7s %6s\n", "", "threads", "params", "B each", "ms", "GB/s", "share");
-    for (int64_t s = 0; s < MT_COUNT(sizes) && status == MT_OK; s++) {
-        status = measure(one, sizes[s], 1, o->rounds, csv);
+    for (int64_t s = 0; s < MT_COUNT(sizes); s++) {
+        measure(one, sizes[s], 1, o->rounds, csv);
         *many = *one;
-        if (status == MT_OK && o->threads > 1)
-            status = measure(many, sizes[s], (int)o->threads, o->rounds, csv);
+        if (o->threads > 1)
+            measure(many, sizes[s], (int)o->threads, o->rounds, csv);
     }
-    mt_metrics_close(csv);
-    return status;
+    bench_csv_close(csv, o->csv);
 }
 
 int main(int argc, char **argv)
@@ -283,10 +269,8 @@ int main(int argc, char **argv)
                  "Bytes of state of every optimizer; AdamW fused and in passes beside memory's "
                  "bandwidth. Ends with 1 when fused AdamW stays below 0.8 of that.",
                  flags, &o);
-    if (show_state(o.state_csv) != MT_OK || show_times(&o, &one, &many) != MT_OK) {
-        fprintf(stderr, "bench_optim: %s\n", mt_last_error());
-        return 2;
-    }
+    show_state(o.state_csv);
+    show_times(&o, &one, &many);
     bool sure = isfinite(one.of_bandwidth) && isfinite(many.of_bandwidth);
     bool pass = one.of_bandwidth >= BAR && many.of_bandwidth >= BAR;
     printf("bench optim: %s params=%" PRId64 " fused_of_bandwidth_1t=%.2f fused_of_bandwidth_%dt=%.2f bar=%.2f "
