@@ -5,7 +5,9 @@
 
 MT_C_BEGIN
 
-mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count); /* one reference, empty edges */
+/* mt_node_new -- a node of this result, with empty edges; its one reference belongs to the caller (mt_record gives
+ * it to out->node). */
+mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count);
 mt_node *mt_node_retain(mt_node *node);
 void mt_node_release(mt_node *node); /* frees long chains without recursion */
 
@@ -34,11 +36,11 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
 /* mt_grad_ready_hook -- what mt_grad_ready calls: hooks.c, once a callback is registered. */
 void mt_grad_ready_hook(void (*call)(mt_tensor *leaf));
 
-/* mt_node_backward -- let the op pass node->grad on to its inputs. */
+/* mt_node_backward -- let the op add to its inputs' gradients. node->grad must not be NULL. */
 void mt_node_backward(mt_node *node);
 
 /* mt_node_consume -- free what only backward needed: saved tensors, the gradient, the result's memory if only the scope
- * holds it (never that of keep). */
+ * holds it (never that of keep). The edges stay. */
 void mt_node_consume(mt_node *node, const mt_tensor *keep);
 
 MT_C_END

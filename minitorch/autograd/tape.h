@@ -82,7 +82,7 @@ struct mt_node {
 bool mt_wants_grad(const mt_tensor *t);
 
 /* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is
- * off or no input wants a gradient.   Lab 03.2-3 */
+ * off or no input wants a gradient. No input is NULL.   Lab 03.2-3 */
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
 
 /* mt_save(node, t, ...) -- keep the memory of tensors, as it is now, until backward has passed node; nothing when node
@@ -101,7 +101,7 @@ void mt_no_grad_end(void);
 bool mt_recording(void);
 
 /* mt_detach -- the same memory without history; of a leaf too: the result wants no gradient, t is as before.
- * Lab 03.4 */
+ * The result belongs to the current scope (mt_scope_adopt).   Lab 03.4 */
 mt_tensor *mt_detach(const mt_tensor *t);
 
 /* ---- backward ---------------------------------------------------------------------------------------- */
