@@ -70,8 +70,8 @@ make_root() {
 trap 'rm -f "$canary_in_tmp"' EXIT
 
 # Files of the repository: with what is built, but not what this script writes, nor what tests that run beside do: their
-# reports, and the lock of datasets/fetch.
-listing() { find Makefile README.md .ci docs datasets grader labs minitorch solutions "$build/bin" "$build/units" "$build/worker" -type f ! -path 'datasets/cache/*/.lock' -printf '%p %s %T@\n' | sort; }
+# reports, and the data that they fetch or make.
+listing() { find Makefile README.md .ci docs datasets grader labs minitorch solutions "$build/bin" "$build/units" "$build/worker" -type f ! -path 'datasets/cache/*' -printf '%p %s %T@\n' | sort; }
 
 # traces: what was left or changed outside of the grader's report. Files of attacks are called minitorch-pwned where others
 # write, too; in private folders any file counts. The compared parts are the same before and after.
