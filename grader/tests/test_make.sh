@@ -98,7 +98,7 @@ is "of one with -j1" "$(jobs_of -j1 build/jobs)" -j1
 is "of one below it" "$(jobs_of -j7 build/below)" -j7
 is "of a command" "$(jobs_of jobs)" ""
 # In a log, a line stands for a hundred files.
-told=$(make -n -B -C "$root" all unit-programs traced DEPENDENCIES= 2>&1 | grep -E '^echo "  ' | sort -u)
-if [ "$(wc -l <<<"$told")" -le 15 ] && grep -qE '"  100 files: [a-z]' <<<"$told"; then ok; else bad "a build tells $told"; fi
+build_log=$(make -n -B -C "$root" all unit-programs traced DEPENDENCIES= 2>&1 | grep -E '^echo "  ' | sort -u)
+if [ "$(wc -l <<<"$build_log")" -le 15 ] && grep -qE '"  100 files: [a-z]' <<<"$build_log"; then ok; else bad "the log of a build has these lines: $build_log"; fi
 
 finish make

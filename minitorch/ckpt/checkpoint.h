@@ -55,7 +55,7 @@ mt_status mt_recover(int64_t *step, const char *dir, mt_skipped skipped, void *u
 /* ---- which are kept: solutions/12-checkpoints/retain.c ----------------------------------------------------- */
 
 typedef struct mt_keep {
-    int64_t last;  /* so many of the newest; 0: all */
+    int64_t last;  /* number of the newest checkpoints to keep; 0: all */
     int64_t every; /* and those whose step is a multiple of it; 0: none */
     int64_t best;  /* and that of this step; -1: none */
 } mt_keep;

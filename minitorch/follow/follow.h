@@ -41,7 +41,7 @@ enum { MT_PAGE = 8192 }; /* bytes of a page at most, with the zero at its end */
  * may not be used, or is still taken after a second, in which the one that follows an earlier run may end. */
 mt_status mt_page_open(mt_page **out, int64_t port, void (*text)(void *user, char text[MT_PAGE]), void *user);
 
-/* mt_page_serve -- hear and answer those who are there; waits so long for somebody. */
+/* mt_page_serve -- answer the clients that ask within this time. */
 void mt_page_serve(mt_page *page, double seconds);
 
 void mt_page_close(mt_page *page); /* NULL is allowed */

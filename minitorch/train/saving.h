@@ -19,7 +19,7 @@ enum { MT_NEWEST = -1 };
 
 typedef struct mt_saving {
     int64_t every;  /* steps from one checkpoint to the next; 0: at each evaluation */
-    int64_t keep;   /* so many of the newest, and the best; 0: all */
+    int64_t keep;   /* number of the newest checkpoints to keep, beside the best; 0: all */
     int64_t resume; /* from this step, or MT_NEWEST; 0: a new run */
     bool async;     /* a thread writes, while training goes on */
     bool overwrite; /* a new run removes the checkpoints that are there */
