@@ -1,110 +1,15 @@
 /* slot.c -- see slot.h. */
 #include "search/slot.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <ftw.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "cli/cli.h"
-
-/* ---- the value of a trial: from the metrics.csv that it writes, or else from the last line of its output ---- */
-
-typedef struct trial_value {
-    bool found, diverged; /* diverged: a row has a value that is not finite */
-    double value;         /* of the last row */
-    int64_t rows;
-} trial_value;
-
-/* Field number `column` of a line, without the line's end; NULL: it has fewer. */
-static const char *field(const char *line, int64_t column, size_t *length)
-{
-    for (; column > 0; column--) {
-        line += strcspn(line, ",\r\n");
-        if (*line++ != ',')
-            return NULL;
-    }
-    *length = strcspn(line, ",\r\n");
-    return line;
-}
-
-static int64_t column_of(const char *header, const char *metric)
-{
-    size_t length;
-    const char *name;
-    for (int64_t i = 0; (name = field(header, i, &length)); i++)
-        if (length == strlen(metric) && strncmp(name, metric, length) == 0)
-            return i;
-    return -1;
-}
-
-/* From the column `metric` of a CSV file; its last line is ignored while it is incomplete. Nothing
- * found: no such file or column, or no row. */
-static trial_value value_in_metrics(const char *path, const char *metric)
-{
-    trial_value v = { 0 };
-    char *line = NULL, *end;
-    size_t room = 0, length;
-    FILE *file = fopen(path, "re");
-    int64_t column = file && getline(&line, &room, file) > 0 ? column_of(line, metric) : -1;
-    while (column >= 0 && getline(&line, &room, file) > 0 && strchr(line, '\n')) {
-        const char *text = field(line, column, &length);
-        double value = text ? strtod(text, &end) : 0;
-        if (!text || end == text) /* a row without this value */
-            continue;
-        v.diverged |= !isfinite(value);
-        v.found = true;
-        v.value = value;
-        v.rows++;
-    }
-    free(line);
-    if (file)
-        fclose(file);
-    return v;
-}
-
-/* From the last `metric=NUMBER` of a log. */
-static trial_value value_in_output(const char *path, const char *metric)
-{
-    trial_value v = { 0 };
-    char *line = NULL, *end;
-    size_t room = 0, length = strlen(metric);
-    FILE *file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0)
-        for (const char *at = line; (at = strstr(at, metric)); at += length) {
-            bool whole = at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-            double value = whole && at[length] == '=' ? strtod(at + length + 1, &end) : 0;
-            if (!whole || at[length] != '=' || end == at + length + 1)
-                continue;
-            v = (trial_value){ .found = true, .diverged = !isfinite(value), .value = value, .rows = 1 };
-        }
-    free(line);
-    if (file)
-        fclose(file);
-    return v;
-}
-
-/* Does a line of a log contain this text? */
-static bool log_says(const char *path, const char *text)
-{
-    char *line = NULL;
-    size_t room = 0;
-    bool says = false;
-    FILE *file = fopen(path, "re");
-    while (file && !says && getline(&line, &room, file) > 0)
-        says = strstr(line, text);
-    free(line);
-    if (file)
-        fclose(file);
-    return says;
-}
-
-/* ---- its process ------------------------------------------------------------------------------------------ */
+#include "search/result.h"
 
 enum { LEAST_ROOM = 1 << 16 }; /* bytes; a disk with less is full */
 
@@ -133,19 +38,19 @@ mt_status mt_slot_start(mt_slot *slot, const char *command, const mt_space *spac
     return status;
 }
 
-static trial_value metrics(const mt_slot *slot, const char *metric)
+static mt_trial_value metrics(const mt_slot *slot, const char *metric)
 {
     char csv[sizeof slot->dir + 16];
     snprintf(csv, sizeof csv, "%s/metrics.csv", slot->dir);
-    return value_in_metrics(csv, metric);
+    return mt_trial_metrics(csv, metric);
 }
 
 static mt_sweep_row judge(const mt_slot *slot, const char *metric, int status)
 {
     mt_sweep_row row = { .end = slot->killed, .seconds = mt_now() - slot->started };
-    trial_value v = metrics(slot, metric);
+    mt_trial_value v = metrics(slot, metric);
     if (!v.found)
-        v = value_in_output(slot->log, metric);
+        v = mt_trial_output(slot->log, metric);
     row.value = v.value;
     if (v.diverged)
         row.end = MT_END_DIVERGED;
@@ -158,7 +63,7 @@ static bool is_full(const mt_slot *slot)
 {
     struct statvfs disk;
     return (statvfs(slot->dir, &disk) == 0 && disk.f_bavail * disk.f_frsize < LEAST_ROOM) ||
-           log_says(slot->log, strerror(ENOSPC)) || log_says(slot->log, strerror(EDQUOT));
+           mt_trial_says(slot->log, strerror(ENOSPC)) || mt_trial_says(slot->log, strerror(EDQUOT));
 }
 
 bool mt_slot_ended(mt_slot *slot, const char *metric, double timeout, mt_sweep_row *row)
