@@ -65,5 +65,5 @@ tree() ( # EDIT PAGE
 )
 expect "counts that are right" 0 "5 figures as counted now" tree '' README.md
 expect "a wrong count" 1 'lines in 3 marked" is' tree 's/in [0-9]* marked/in 3 marked/' README.md
-expect "a wrong bar" 1 "lab.json has 100 40 259.74 15.34, not 15.43" tree 's/15.34 |$/15.43 |/' docs/GRADING.md
+expect "a wrong bar" 1 "lab.json has 100 40 259.74 15.34, not 15.43" tree 's/15.34 |$/15.43 |/' docs/results/grading.md
 finish shown
