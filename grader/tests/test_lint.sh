@@ -47,6 +47,10 @@ violation "a long line" minitorch/core/a.c "minitorch/core/a.c:1: a line of more
 violation "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
 violation "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
 violation "a pipe into grep -q" minitorch/core/a.sh 'minitorch/core/a.sh:1: a pipe into grep -q' <<<"ldd x |"' grep -q y && z'
+violation "an op that names no kernels" minitorch/ops/a.c 'minitorch/ops/a.c:1: an op without a line "Kernels:"' \
+    <<<$'/* a.c -- an op. */\nstatic const mt_op a_op;'
+violation "a unit that does not exist" minitorch/ops/a.c "minitorch/ops/a.c:2: lab 02 has no unit other.c" \
+    <<<$'/* a.c -- an op.\n * Kernels: k.h; CPU: unit other.c of lab 02. */\nstatic const mt_op a_op;'
 mkdir grader/mutants grader/variants
 violation "a mutant that does not apply" grader/mutants/02.txt \
     "grader/mutants/02.txt:2: sign: solutions/02-backprop/own.c has this 0 times, not 1: plus" <<<$'sign | own.c | 02.6\n-plus\n+minus'

@@ -4,6 +4,7 @@
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   stages    a file includes from its own stage or an earlier one (minitorch/stages.tsv)
 #   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
+#   pointers  an op's top comment says where its kernels are, and a unit named in a comment exists
 #   tables    each entry of grader/mutants/ and grader/variants/ applies to its unit (table.awk)
 #   layout    that of clang-format 19, where it is installed; other versions lay out some lines otherwise
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
@@ -123,6 +124,16 @@ leftovers() {
         sed -E 's/^([^:]*:[0-9]+):.*/\1: a note of unfinished work, finish it or open an issue/' || true
 }
 
+pointers() {
+    local file line words
+    grep -lE '^(static const mt_op |MT_UNARY_OP)' $(printf '%s\n' "${sources[@]}" | grep '^minitorch/.*\.c$') /dev/null | xargs -r grep -L '^ \* Kernels: ' |
+        sed 's/$/:1: an op without a line "Kernels:" in its top comment, say where they are as ops\/softmax.c does/' || true
+    { grep -noE '\bunit [a-z0-9_]+\.cu? of lab [0-9]{2}' "${sources[@]}" /dev/null || true; } | while IFS=: read -r file line words; do
+        read -ra words <<<"$words"
+        compgen -G "*/${words[4]}-*/${words[1]}" >/dev/null || echo "$file:$line: lab ${words[4]} has no unit ${words[1]}"
+    done
+}
+
 tables() {
     local table
     for table in grader/{mutants,variants}/[0-9][0-9].txt; do
@@ -141,7 +152,7 @@ layout() {
 }
 
 statistics=$({ budgets >"$complaints"; } 2>&1)
-{ stages && leftovers && tables && layout; } >>"$complaints"
+{ stages && leftovers && pointers && tables && layout; } >>"$complaints"
 cat "$complaints"
 lines=$(cat "${sources[@]}" | wc -l)
 echo "lint: ${#sources[@]} files, $lines lines, $statistics; $(wc -l <"$complaints") complaints"

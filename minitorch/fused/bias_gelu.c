@@ -1,4 +1,5 @@
-/* bias_gelu.c -- a bias and GELU in one pass; and the CPU's table of the fused kernels. */
+/* bias_gelu.c -- a bias and GELU in one pass; and the CPU's table of the fused kernels.
+ * Kernels: bias_gelu_* of fused/kernels_fused.h; CPU: unit bias_gelu.c of lab 11; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "ops/ops.h"
 #include "fused/fused.h"

@@ -1,4 +1,5 @@
-/* classifier_chunks.c -- the head of a model and its mean loss, a chunk of rows at a time; see fused.h. */
+/* classifier_chunks.c -- the head of a model and its mean loss, a chunk of rows at a time; see fused.h.
+ * Kernels: classifier_chunked_* of fused/kernels_fused.h; CPU: unit chunked.c of lab 11; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "fused/fused.h"
 #include "fused/kernels_fused.h"

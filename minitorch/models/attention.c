@@ -1,4 +1,6 @@
-/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2. */
+/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2.
+ * Kernels: attention_* of models/kernels_gpt2.h; CPU: unit attention.c of lab 08; devices: kernels/tables.h. In
+ * f32 mt_gpt2_products_of() calls the kernels of the tensors' device and nothing else. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"

@@ -1,4 +1,6 @@
-/* classifier_op.c -- the head of a model and its mean loss: logits and cross-entropy in one buffer. */
+/* classifier_op.c -- the head of a model and its mean loss: logits and cross-entropy in one buffer.
+ * Kernels: classifier_* of models/kernels_gpt2.h; CPU: unit classifier.c of lab 08; devices: kernels/tables.h. In
+ * f32 mt_gpt2_products_of() calls the kernels of the tensors' device and nothing else. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"

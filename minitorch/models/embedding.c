@@ -1,4 +1,5 @@
-/* embedding.c -- a row for each token, plus a row for its position. */
+/* embedding.c -- a row for each token, plus a row for its position.
+ * Kernels: embedding_* of models/kernels_gpt2.h; CPU: unit embedding.c of lab 08; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"

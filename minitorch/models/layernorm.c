@@ -1,4 +1,5 @@
-/* layernorm.c -- each row normalised, scaled and shifted: the op and its layer. */
+/* layernorm.c -- each row normalised, scaled and shifted: the op and its layer.
+ * Kernels: layernorm_* of models/kernels_gpt2.h; CPU: unit layernorm.c of lab 08; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"

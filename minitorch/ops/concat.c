@@ -1,4 +1,6 @@
-/* concat.c -- tensors joined along a dimension: the parts are views of the result. */
+/* concat.c -- tensors joined along a dimension: the parts are views of the result.
+ * Kernels: copy_to_strided, add_strided of kernels/kernels.h; CPU: kernels/elementwise_cpu.c; devices:
+ * kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 

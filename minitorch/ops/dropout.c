@@ -1,4 +1,5 @@
-/* dropout.c -- zeroes numbers at random while a model trains. */
+/* dropout.c -- zeroes numbers at random while a model trains.
+ * Kernels: dropout_* of kernels/kernels.h; CPU: kernels/rows_cpu.c; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 

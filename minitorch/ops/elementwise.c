@@ -1,4 +1,6 @@
-/* elementwise.c -- arithmetic on two operands, with broadcasting. */
+/* elementwise.c -- arithmetic on two operands, with broadcasting.
+ * Kernels: add_*, sub_*, mul_*, div_* of kernels/kernels.h; CPU: kernels/elementwise_cpu.c; devices:
+ * kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 

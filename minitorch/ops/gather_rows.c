@@ -1,4 +1,5 @@
-/* gather_rows.c -- rows of a table by their numbers (an embedding). */
+/* gather_rows.c -- rows of a table by their numbers (an embedding).
+ * Kernels: gather_rows_* of kernels/kernels.h; CPU: kernels/rows_cpu.c; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 

@@ -1,5 +1,7 @@
 /* math.c -- exponentials, logarithms, roots; sums, means and maxima, where a dimension splits a dense tensor into
- * [A,B,C]: A before it, B along it, C after it. */
+ * [A,B,C]: A before it, B along it, C after it.
+ * Kernels: exp_*, log_*, sqrt_*, sum_middle, max_middle_* of kernels/kernels.h; CPU: kernels/math_cpu.c; devices:
+ * kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 

@@ -1,6 +1,9 @@
 /* matmul_op.c -- the matrix product of tensors, batched: [...,M,K] x [...,K,N], or one b [K,N] for the whole batch.
  *
- * A transposed view of a dense matrix is passed to the kernel with its strides, not copied. */
+ * A transposed view of a dense matrix is passed to the kernel with its strides, not copied.
+ *
+ * Kernels: matmul of kernels/matmul.h; CPU: unit matmul.c of lab 01; devices: kernels/tables.h. In f32
+ * mt_products_of() calls the kernel of the tensors' device and nothing else; ops/policy.h has the other types. */
 #include "ops/call.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* softmax.c -- over the last dimension. */
+/* softmax.c -- the softmax of each row, which is the last dimension.
+ * Kernels: softmax_* of kernels/kernels.h; CPU: unit softmax.c of lab 02; devices: kernels/tables.h. */
 #include "ops/call.h"
 
 static void softmax_backward(mt_node *node, mt_tensor *dout)

@@ -1,5 +1,6 @@
 /* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
- * the same view of the source's gradient. */
+ * the same view of the source's gradient.
+ * Kernels: add_strided of kernels/kernels.h; CPU: kernels/elementwise_cpu.c; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "kernels/kernels.h"
 
