@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "follow/follow.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
 
 typedef struct options {
     int64_t port;

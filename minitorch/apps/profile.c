@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "prof/machine.h"
+#include "prof/mfu.h"
 #include "prof/profile.h"
 
 typedef struct options {

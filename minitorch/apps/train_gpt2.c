@@ -17,8 +17,8 @@
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "models/gpt2_ops.h"
-#include "prof/machine.h"
-#include "prof/metrics.h"
+#include "prof/mfu.h"
+#include "prof/metrics_csv.h"
 #include "train/given.h"
 #include "train/gpt2_run.h"
 
@@ -48,10 +48,10 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 {
     run *r = user;
     double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
-    double flops = (double)(since->steps * r->flops * mt_team_replicas(r->team)) / since->seconds;
+    double flops = (double)(since->steps * r->flops * mt_team_replicas(r->team));
     char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
-        snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
+        snprintf(mfu, sizeof mfu, "%.1f %%", 100 * mt_mfu(flops, since->seconds, r->peak_flops));
     bool divides = mt_team_divides(r->team);
     MT_TRY(mt_team_whole(r->team));
     MT_TRY(divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid));

@@ -19,7 +19,7 @@
 #include "models/decoder.h"
 #include "train/recipe.h"
 #include "kernels/vec.h"
-#include "prof/machine.h"
+#include "prof/mfu.h"
 #include "testing/profile_here.h"
 
 enum {
@@ -194,7 +194,7 @@ static void report(const options *o, const mt_gpt2_config *config, const result 
     mt_profile_line products = bench_line(r->profile, "product");
     double attention = bench_line(r->profile, "attention").self + bench_line(r->profile, "attention backward").self;
     double peak = mt_machine_flops((int)o->threads), rate = (double)products.flops / products.self;
-    double share = products.self / r->seconds, mfu = (double)cost.flops / r->seconds / peak;
+    double share = products.self / r->seconds, mfu = mt_mfu((double)cost.flops, r->seconds, peak);
     if (o->csv) {
         printf("minitorch,%" PRId64 ",%" PRId64 ",%.1f,%.0f,%.5f,%.3f,%.3f,%.0f,%.0f,%.3f\n", o->batch, o->time,
                1e3 * r->seconds, 1e-6 * (double)r->resident, r->loss, share, attention / r->seconds, 1e-9 * rate,

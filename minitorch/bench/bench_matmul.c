@@ -19,6 +19,7 @@
 #include "bench/bench.h"
 #include "core/storage.h"
 #include "kernels/matmul.h"
+#include "testing/matmul_ladder.h"
 
 enum {
     RUNGS = 5,        /* of the ladder */

@@ -14,7 +14,7 @@
 #include "core/rng.h"
 #include "core/storage.h"
 #include "kernels/matmul.h"
-#include "prof/machine.h"
+#include "prof/mfu.h"
 
 enum { WIDE = 4096, LARGEST = 1024, ROUNDS = 7 };
 

@@ -19,7 +19,7 @@
 #include "ops/ops.h"
 #include "optim/optim.h"
 #include "cli/cli.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
 
 enum { CLASSES = MT_MNIST_CLASSES, LAYERS = 3, PIECE = 8 /* steps */ };
 

@@ -18,7 +18,7 @@
 #include "train/recipe.h"
 #include "ops/ops.h"
 #include "prof/curve.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
 
 enum { LAYERS = 3, TEST_BATCH = 500 };
 

@@ -12,6 +12,7 @@
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
 #include "cuda/matmul_cuda.h"
+#include "testing/matmul_ladder.h"
 
 #include "cuda/cuda.h"
 

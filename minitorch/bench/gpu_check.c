@@ -15,6 +15,7 @@
 #include "cuda/kernels_cuda.h"
 #include "fused/kernels_cuda.h"
 #include "cuda/matmul_cuda.h"
+#include "testing/matmul_ladder.h"
 #include "optim/updates_cuda.h"
 #include "testing/compare.h"
 #include "testing/op_cases.h"

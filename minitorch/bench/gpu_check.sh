@@ -57,7 +57,7 @@ units=(minitorch/bench/count_lab06.cu solutions/06-cuda-kernels/*.cu minitorch/c
 rungs=(minitorch/bench/count_lab07.cu solutions/07-cuda-matmul/{naive,shared,register,pipelined,tensor,cublas}.cu
     minitorch/cuda/{device,cublas}.cu)
 host06=(minitorch/core/{base,shape}.c minitorch/kernels/nd.c solutions/00-tensors/{view,strides}.c)
-host07=(minitorch/cuda/matmul_ladder.c minitorch/kernels/matmul.c minitorch/core/base.c)
+host07=(minitorch/testing/matmul_ladder_cuda.c minitorch/kernels/matmul.c minitorch/core/base.c)
 emulated() { CUEMU_LEAKS=0 "$out/parts/count$1.emu" --raw; }
 metrics=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
 metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum

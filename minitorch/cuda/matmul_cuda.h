@@ -33,9 +33,6 @@ mt_matmul_fn mt_matmul_tensor_bf16_cuda;
 /* mt_matmul_cublas -- the same through cuBLAS, which is column-major. In f32, no TF32.   Lab 07.8, cublas.cu */
 mt_matmul_fn mt_matmul_cublas;
 
-/* From slowest to fastest, cuBLAS last, ended by a rung whose name is NULL; given, in cuda/matmul_ladder.c. */
-extern const mt_matmul_rung mt_matmul_ladder_cuda[];
-
 /* mt_matmul_cuda -- as mt_matmul_cpu, through the device's kernel table. */
 void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                     mt_trans trans_b, mt_write write);

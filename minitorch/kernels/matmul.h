@@ -45,15 +45,6 @@ mt_matmul_fn mt_matmul_tiled_cpu;     /* Lab 01.3  blocks that stay in cache are
 mt_matmul_fn mt_matmul_packed_cpu;    /* Lab 01.4-5  packed panels and a register micro-kernel; one thread */
 mt_matmul_fn mt_matmul_parallel_cpu;  /* Lab 01.6  the packed kernel on every core; same bits for any thread count */
 
-typedef struct mt_matmul_rung {
-    const char *name; /* "naive", "reordered", ... */
-    const char *step; /* "01.1", ... */
-    mt_matmul_fn *run;
-} mt_matmul_rung;
-
-/* The ladder from slowest to fastest (kernels/matmul_ladder.c), ended by a rung whose name is NULL. */
-extern const mt_matmul_rung mt_matmul_ladder_cpu[];
-
 /* mt_matmul_cpu -- c [M,N] = op(a) op(b), all rows packed tightly (leading dimensions are the stored row lengths),
  * through the kernel table's matmul. */
 void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,

@@ -1,5 +1,6 @@
 /* summary.c -- a profile as a table for people. */
 #include "core/io.h"
+#include "prof/mfu.h"
 #include "prof/profile.h"
 #include "prof/put.h"
 #include "core/span.h"
@@ -8,12 +9,6 @@
 #include <string.h>
 
 static const double MIB = 1 << 20;
-
-/* Per cent of `peak` FLOP/s. */
-static double share_of(const mt_profile *p, double flops, double peak)
-{
-    return p->seconds > 0 ? 100 * (flops / p->seconds / peak) : 0;
-}
 
 static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof)
 {
@@ -30,9 +25,9 @@ static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof
         if (peak[i].flops <= 0)
             continue;
         fprintf(out, "of the %s peak of %.1f GFLOP/s:", peak[i].name, 1e-9 * peak[i].flops);
-        fprintf(out, " %.2f %% by FLOPs counted", share_of(p, (double)p->flops, peak[i].flops));
+        fprintf(out, " %.2f %% by FLOPs counted", 100 * mt_mfu((double)p->flops, p->seconds, peak[i].flops));
         if (roof->model_flops > 0)
-            fprintf(out, ", %.2f %% by the model's (MFU)", share_of(p, roof->model_flops, peak[i].flops));
+            fprintf(out, ", %.2f %% by the model's (MFU)", 100 * mt_mfu(roof->model_flops, p->seconds, peak[i].flops));
         fputc('\n', out);
     }
 }

@@ -5,6 +5,7 @@
  * is the a priori bound on a sum of n terms in any order, n u / (1 - n u) sum |a||b|, with u = 2^-24 and n = K + 1
  * (Higham 2002, sec. 3.1). */
 #include "kernels/matmul.h"
+#include "testing/matmul_ladder.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* test_matmul_cuda.c -- every step of the CUDA ladder against the whole contract of kernels/matmul.h. */
 #include "core/storage.h"
 #include "cuda/matmul_cuda.h"
+#include "testing/matmul_ladder.h"
 #include "testing/compare.h"
 
 #include "must.h"

@@ -15,7 +15,7 @@
 #include "core/device.h"
 #include "cli/cli.h"
 #include "prof/curve.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
 #include "cli/progress.h"
 
 static char dir[64];

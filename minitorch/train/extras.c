@@ -11,7 +11,8 @@
 #include "autograd/finite.h"
 #include "core/span.h"
 #include "core/storage.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
+#include "prof/mfu.h"
 
 /* ---- figures of each step ------------------------------------------------------------------------------------- */
 
@@ -60,7 +61,8 @@ mt_status mt_steps_row(mt_steps *s, int64_t step, double loss, int64_t samples)
         return MT_OK;
     const mt_steps_config *c = &s->config;
     double now = mt_now(), seconds = fmax(now - s->last, 1e-9), rate = (double)samples / seconds;
-    const double value[] = { rate * c->tokens, c->peak > 0 ? rate * c->flops / c->peak : 0, s->waited / seconds };
+    const double value[] = { rate * c->tokens, mt_mfu((double)samples * c->flops, seconds, c->peak),
+                             s->waited / seconds };
     const bool shown[] = { c->tokens > 0, c->peak > 0, c->waits };
     char more[128] = "";
     for (int i = 0; i < MT_COUNT(value); i++)

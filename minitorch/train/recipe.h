@@ -12,7 +12,7 @@
 #include "optim/optim.h"
 #include "optim/schedule.h"
 #include "cli/cli.h"
-#include "prof/metrics.h"
+#include "prof/metrics_csv.h"
 #include "cli/progress.h"
 #include "train/extras.h"
 

@@ -1,5 +1,5 @@
-/* matmul_ladder.c -- the ladder of matmul.h, from three loops to all cores. */
-#include "kernels/matmul.h"
+/* matmul_ladder.c -- the products of the CPU, from three loops to all cores. */
+#include "testing/matmul_ladder.h"
 
 const mt_matmul_rung mt_matmul_ladder_cpu[] = {
     { "naive", "01.1", mt_matmul_naive_cpu },       { "reordered", "01.2", mt_matmul_reordered_cpu },

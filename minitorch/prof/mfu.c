@@ -1,5 +1,5 @@
-/* machine.c -- see machine.h. */
-#include "prof/machine.h"
+/* mfu.c -- see mfu.h. */
+#include "prof/mfu.h"
 #include "core/base.h"
 
 #include <omp.h>
@@ -50,4 +50,9 @@ double mt_machine_flops(int threads)
     }
     (void)sink;
     return best;
+}
+
+double mt_mfu(double flops, double seconds, double peak)
+{
+    return peak > 0 && seconds > 0 ? flops / seconds / peak : 0;
 }

@@ -1,5 +1,6 @@
-/* matmul_ladder.c -- the CUDA matrix products from slowest to fastest: the table for tests and benchmarks. */
+/* matmul_ladder_cuda.c -- the products of the device. */
 #include "cuda/matmul_cuda.h"
+#include "testing/matmul_ladder.h"
 
 const mt_matmul_rung mt_matmul_ladder_cuda[] = {
     { "naive", "07.1", mt_matmul_naive_cuda },

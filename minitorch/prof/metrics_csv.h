@@ -1,4 +1,5 @@
-/* metrics.h -- a run's numbers as a CSV file that is complete at any time: after every row, and after a failed one. */
+/* metrics_csv.h -- a run's numbers as a CSV file that is complete at any time: after every row, and after a failed
+ * one. */
 #pragma once
 
 #include "core/base.h"

@@ -1,5 +1,5 @@
-/* metrics.c -- every row is one write, without a buffer whose contents could be lost. */
-#include "prof/metrics.h"
+/* metrics_csv.c -- every row is one write, without a buffer whose contents could be lost. */
+#include "prof/metrics_csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
