@@ -37,8 +37,8 @@ endif
 MARCH   ?= native
 CC      ?= gcc
 PYTHON  ?= /usr/bin/python3
-# make bench LAB=02 measures your units, and with MINE= the reference's.
-ifneq ($(and $(filter bench,$(MAKECMDGOALS)),$(LAB)),)
+# make bench LAB=02 measures your units, make pictures draws them; with MINE= the reference's.
+ifneq ($(and $(filter bench pictures,$(MAKECMDGOALS)),$(LAB)),)
 MINE    ?= $(LAB)
 endif
 MINE    ?=

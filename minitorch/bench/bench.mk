@@ -6,3 +6,10 @@
 .PHONY: cluster
 cluster: apps
 	@minitorch/bench/cluster.sh $(ARGS) $(B)
+
+## make pictures LAB=13    draw the pictures of a handout with your units (MINE= with the reference's): build/pictures
+##                         without LAB: those of all handouts, where they are
+.PHONY: pictures
+pictures: apps
+	$(if $(LAB),$(need_lab))
+	@minitorch/bench/pictures.sh $(B) $(if $(LAB),$(LAB) build/pictures,all)
