@@ -91,6 +91,9 @@ void mg_same_place(mg_run *run, bool same);
 /* mg_rng -- the run's random numbers: a fresh seed each time, printed with a failure, repeatable with --seed. */
 mt_rng *mg_rng(mg_run *run);
 
+/* mg_data_folder -- where datasets/fetch puts what the checks of a training read. */
+void mg_data_folder(mg_run *run, char *out, size_t size);
+
 /* mg_call -- send the call to the worker, wait, stop it, copy the outputs. False when the run already has its verdict
  * (TODO, CRASH, TIMEOUT): return at once. */
 bool mg_call(mg_run *run);

@@ -2,10 +2,10 @@
  * Rows: 02-backprop.c.
  *
  * The worker gets training images only and returns weights. The checker evaluates them on images that the worker never
- * had. Pixels, classes and hidden sizes are permuted at random in each run, so that weights trained elsewhere are
- * useless. */
+ * had (digits.h); hidden sizes are random. */
 #include "checks/02-backprop.h"
 #include "checks/answer.h"
+#include "checks/digits.h"
 #include "checks/oracle_mlp.h"
 #include "rows/run.h"
 #include "rows/traffic.h"
@@ -232,68 +232,6 @@ void mg_02_mlp_sgd(mg_run *run, const void *one_case)
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-typedef struct data_set {
-    const char *folder, *bar, *name;
-} data_set;
-
-/* Both parts of DIR/NAME, or neither. */
-static bool open_set(const char *dir, const char *name, mg_digits *train, mg_digits *test)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/%s", dir, name);
-    if (!mg_digits_open(train, folder, "train"))
-        return false;
-    if (mg_digits_open(test, folder, "t10k") && test->pixels == train->pixels)
-        return true;
-    mg_digits_close(train);
-    return false;
-}
-
-/* MNIST if it was downloaded, else the stand-in of the same format. Without either the row has no verdict. */
-static bool open_digits(mg_run *run, data_set *used, mg_digits *train, mg_digits *test)
-{
-    static const data_set sets[] = { { "mnist", "02.9 mnist", "MNIST" },
-                                     { "standin", "02.9 standin", "stand-in digits (no MNIST: make data)" } };
-    char cache[PATH_MAX - 64];
-    snprintf(cache, sizeof cache, "%s/datasets/cache", run->bench->build.root);
-    if (getenv("MT_DATA"))
-        snprintf(cache, sizeof cache, "%s", getenv("MT_DATA"));
-    for (int i = 0; i < MT_COUNT(sets); i++)
-        if (open_set(cache, sets[i].folder, train, test)) {
-            *used = sets[i];
-            return true;
-        }
-    mg_judge(run, MG_ERROR, "no digits to train on in %s: run `make data`", cache);
-    return false;
-}
-
-/* Pixel p moves to where[p], class c becomes name[c]: for a network without convolutions a new, equally difficult
- * problem. */
-static void disguise(mg_digits *digits, const int64_t *where, const int64_t *name)
-{
-    uint8_t *moved = malloc((size_t)digits->pixels);
-    MT_CHECK(moved, "out of memory for an image");
-    for (int64_t n = 0; n < digits->count; n++) {
-        uint8_t *image = digits->image + n * digits->pixels;
-        for (int64_t p = 0; p < digits->pixels; p++)
-            moved[where[p]] = image[p];
-        memcpy(image, moved, (size_t)digits->pixels);
-        digits->label[n] = (uint8_t)name[digits->label[n]];
-    }
-    free(moved);
-}
-
-static void disguise_both(mg_run *run, mg_digits *train, mg_digits *test)
-{
-    int64_t *where = malloc(sizeof *where * (size_t)train->pixels), name[MG_DIGIT_CLASSES];
-    MT_CHECK(where, "out of memory for a permutation");
-    mt_rng_permutation(mg_rng(run), where, train->pixels);
-    mt_rng_permutation(mg_rng(run), name, MG_DIGIT_CLASSES);
-    disguise(train, where, name);
-    disguise(test, where, name);
-    free(where);
-}
-
 /* The call: all training images as bytes; weights come back. */
 static void describe_training(mg_run *run, const mg_digits *train, const int64_t width[L + 1])
 {
@@ -311,23 +249,20 @@ static void describe_training(mg_run *run, const mg_digits *train, const int64_t
 
 void mg_02_train(mg_run *run, const void *one_case)
 {
-    mg_digits train, test;
-    data_set set;
+    mg_digit_sets sets;
     (void)one_case;
-    if (!open_digits(run, &set, &train, &test))
+    if (!mg_digits_open(run, &sets))
         return;
-    int64_t width[L + 1] = { train.pixels, mg_pick(mg_rng(run), 240, 272), mg_pick(mg_rng(run), 112, 144),
+    int64_t width[L + 1] = { sets.train.pixels, mg_pick(mg_rng(run), 240, 272), mg_pick(mg_rng(run), 112, 144),
                              MG_DIGIT_CLASSES };
-    disguise_both(run, &train, &test);
-    describe_training(run, &train, width);
-    mg_digits_close(&train);
+    describe_training(run, &sets.train, width);
+    mg_digits_close(&sets.train);
     if (mg_call(run)) {
-        double accuracy = 100 * mg_mlp_accuracy(mg_result(run, "params"), width, &test);
-        mg_credit(run, set.bar, accuracy);
-        mg_note(run, "%s, %d epochs: test accuracy %.2f %%  (bar %.1f %%)", set.name, EPOCHS, accuracy,
-                mg_bar(run, set.bar, "full"));
+        char what[24];
+        snprintf(what, sizeof what, "%d epochs", EPOCHS);
+        mg_digits_judge(run, &sets, mg_mlp_accuracy(mg_result(run, "params"), width, &sets.test), what);
     } else if (run->row->verdict == MG_TIMEOUT) {
         mg_note(run, "in no endless loop? then the products are too slow: mt_matmul_cpu computes them");
     }
-    mg_digits_close(&test);
+    mg_digits_close(&sets.test);
 }

@@ -1,10 +1,12 @@
-/* digits.c -- the checker's own reader of labelled IDX files. */
-#include "checks/oracle_mlp.h"
+/* digits.c -- the checker's own reader of labelled IDX files, and the disguise of what it read. */
+#include "checks/digits.h"
 #include "core/io.h"
+#include "rows/run.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int64_t word(const uint8_t *bytes, int i)
 {
@@ -31,7 +33,8 @@ static uint8_t *read_idx(int64_t *count, int64_t *item, const char *path, int di
     return NULL;
 }
 
-bool mg_digits_open(mg_digits *out, const char *dir, const char *name)
+/* DIR/NAME-images-idx3-ubyte and DIR/NAME-labels-idx1-ubyte; false when either is missing or wrong. */
+static bool open_one(mg_digits *out, const char *dir, const char *name)
 {
     mg_digits d = { 0 };
     int64_t labels = 0, one, bad = 0;
@@ -59,4 +62,70 @@ void mg_digits_close(mg_digits *digits)
     free(digits->images);
     free(digits->labels);
     *digits = (mg_digits){ 0 };
+}
+
+/* Both parts of DIR/NAME, or neither. */
+static bool open_set(const char *dir, const char *name, mg_digits *train, mg_digits *test)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/%s", dir, name);
+    if (!open_one(train, folder, "train"))
+        return false;
+    if (open_one(test, folder, "t10k") && test->pixels == train->pixels)
+        return true;
+    mg_digits_close(train);
+    mg_digits_close(test);
+    return false;
+}
+
+/* Pixel p moves to where[p], class c becomes name[c]. */
+static void disguise(mg_digits *digits, const int64_t *where, const int64_t *name)
+{
+    uint8_t *moved = malloc((size_t)digits->pixels);
+    MT_CHECK(moved, "out of memory for an image");
+    for (int64_t n = 0; n < digits->count; n++) {
+        uint8_t *image = digits->image + n * digits->pixels;
+        for (int64_t p = 0; p < digits->pixels; p++)
+            moved[where[p]] = image[p];
+        memcpy(image, moved, (size_t)digits->pixels);
+        digits->label[n] = (uint8_t)name[digits->label[n]];
+    }
+    free(moved);
+}
+
+static void disguise_both(mg_run *run, mg_digit_sets *sets)
+{
+    int64_t *where = malloc(sizeof *where * (size_t)sets->train.pixels), name[MG_DIGIT_CLASSES];
+    MT_CHECK(where, "out of memory for a permutation");
+    mt_rng_permutation(mg_rng(run), where, sets->train.pixels);
+    mt_rng_permutation(mg_rng(run), name, MG_DIGIT_CLASSES);
+    disguise(&sets->train, where, name);
+    disguise(&sets->test, where, name);
+    free(where);
+}
+
+bool mg_digits_open(mg_run *run, mg_digit_sets *out)
+{
+    static const mg_digit_sets known[] = { { .folder = "mnist", .name = "MNIST" },
+                                           { .folder = "standin", .name = "stand-in digits (no MNIST: make data)" } };
+    char cache[PATH_MAX - 64];
+    mg_data_folder(run, cache, sizeof cache);
+    for (int i = 0; i < MT_COUNT(known); i++) {
+        *out = known[i];
+        if (open_set(cache, out->folder, &out->train, &out->test)) {
+            disguise_both(run, out);
+            return true;
+        }
+    }
+    mg_judge(run, MG_ERROR, "no digits to train on in %s: run `make data`", cache);
+    return false;
+}
+
+void mg_digits_judge(mg_run *run, const mg_digit_sets *sets, double share, const char *what)
+{
+    char bar[32];
+    snprintf(bar, sizeof bar, "%s %s", run->row->step, sets->folder);
+    mg_credit(run, bar, 100 * share);
+    mg_note(run, "%s, %s: test accuracy %.2f %%  (bar %.1f %%)", sets->name, what, 100 * share,
+            mg_bar(run, bar, "full"));
 }

@@ -1,6 +1,7 @@
 /* oracle_mlp.h -- the perceptron of kernels/manual_mlp.h in double precision, bounds carried from layer to layer. */
 #pragma once
 
+#include "checks/digits.h"
 #include "checks/oracle.h"
 
 enum { MG_MLP_LAYERS = 3 };
@@ -17,20 +18,6 @@ int64_t mg_mlp_count(const int64_t width[MG_MLP_LAYERS + 1]);
  * either slope is right, and the bounds say so. */
 void mg_oracle_mlp(double *v, double *e, double loss[2], double *grad_v, double *grad_e, const double *params,
                    const int64_t width[MG_MLP_LAYERS + 1], const double *x, const int32_t *label, int64_t N);
-
-/* A labelled set of small grey images. */
-typedef struct mg_digits {
-    int64_t count, pixels;    /* images, and pixels of one */
-    uint8_t *image, *label;   /* [count, pixels], [count]: 0 .. MG_DIGIT_CLASSES - 1 */
-    uint8_t *images, *labels; /* the whole files, which hold them */
-} mg_digits;
-
-enum { MG_DIGIT_CLASSES = 10 };
-
-/* mg_digits_open -- DIR/NAME-images-idx3-ubyte and DIR/NAME-labels-idx1-ubyte; false when either is missing or wrong.
- * The checker has a reader of its own because it links no units. */
-bool mg_digits_open(mg_digits *out, const char *dir, const char *name);
-void mg_digits_close(mg_digits *digits);
 
 /* mg_mlp_accuracy -- share of the images whose largest logit is their label's; pixels are bytes / 255. */
 double mg_mlp_accuracy(const float *params, const int64_t width[MG_MLP_LAYERS + 1], const mg_digits *digits);

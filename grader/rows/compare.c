@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const mg_argument *find_output(const mg_run *run, const char *name)
@@ -149,6 +150,14 @@ void mg_note(mg_run *run, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(run->row->note, sizeof run->row->note, fmt, args);
     va_end(args);
+}
+
+void mg_data_folder(mg_run *run, char *out, size_t size)
+{
+    if (getenv("MT_DATA"))
+        snprintf(out, size, "%s", getenv("MT_DATA"));
+    else
+        snprintf(out, size, "%s/datasets/cache", run->bench->build.root);
 }
 
 double mg_bar(mg_run *run, const char *bar, const char *field)
