@@ -43,7 +43,7 @@ mt_status mg_command_course(mg_course *course, const mg_course_lab **found, cons
     if (file ? strcmp(file, "none") == 0 : access(path, F_OK) != 0)
         return MT_OK;
     file = file ? file : path;
-    mt_status status = mg_course_read(course, file);
+    mt_status status = mg_course_read(course, file, root);
     *found = status == MT_OK ? mg_course_find(course, lab) : NULL;
     if (status == MT_OK && !*found)
         mt_warn("%s has no lab %.2s: the points are the checks'", file, lab->id);

@@ -326,6 +326,7 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     describe_machine(results->machine, sizeof results->machine);
     mt_status status = mg_labinfo_read(&bench->info, o->root, o->lab->id);
     if (status == MT_OK) {
+        mg_course_set_bars(&bench->info, o->course);
         snprintf(results->title, sizeof results->title, "%s", bench->info.title);
         status = mg_rows_make(results, o->lab, o->step);
         if (status == MT_OK && o->again)

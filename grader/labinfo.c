@@ -144,6 +144,12 @@ bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, 
     return !isnan(number);
 }
 
+void mg_labinfo_set_bar(mg_labinfo *info, const char *bar, const char *field, double value)
+{
+    cJSON *bars = cJSON_GetObjectItem(info->json, "bars");
+    cJSON_SetNumberValue(cJSON_GetObjectItem(cJSON_GetObjectItem(bars, bar), field), value);
+}
+
 const char *mg_labinfo_needs(const mg_labinfo *info, const char *step)
 {
     return mg_json_string(cJSON_GetObjectItem(info->json, "needs"), step);

@@ -29,6 +29,9 @@ void mg_labinfo_expect(mg_labinfo *info, const mg_labinfo *other);
 /* mg_labinfo_bar -- bars[bar][field]; false when it is not there. */
 bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, double *value);
 
+/* mg_labinfo_set_bar -- another value of a field that bars[bar] has. */
+void mg_labinfo_set_bar(mg_labinfo *info, const char *bar, const char *field, double value);
+
 /* mg_labinfo_needs -- needs[step], "02.1 02.6": steps whose functions the checks of this one call, too. "": none. */
 const char *mg_labinfo_needs(const mg_labinfo *info, const char *step);
 

@@ -1,5 +1,6 @@
 /* course.c -- see course.h. */
 #include "course/course.h"
+#include "course/course_bars.h"
 #include "course/course_text.h"
 #include "labs.h"
 #include "rows/rows.h"
@@ -16,19 +17,6 @@ static const cJSON *get(const cJSON *object, const char *key)
 }
 
 /* ---- single values -------------------------------------------------------------------------------- */
-
-/* A number of low .. high; without the key *value stays. */
-static mt_status read_number(const mg_course_text *t, const cJSON *object, const char *key, double low, double high,
-                             double *value)
-{
-    const cJSON *item = get(object, key);
-    if (!item)
-        return MT_OK;
-    if (!cJSON_IsNumber(item) || !(item->valuedouble >= low && item->valuedouble <= high))
-        return mg_course_refuse(t, item, "\"%s\" must be a number from %g to %g, without quotes", key, low, high);
-    *value = item->valuedouble;
-    return MT_OK;
-}
 
 /* "2026-10-05T23:59+02:00", with seconds or not, Z for +00:00. */
 static bool parse_time(const char *text, time_t *value)
@@ -76,11 +64,11 @@ static mt_status read_late(const mg_course_text *t, const cJSON *object, mg_late
     *late = (mg_late){ .days = INFINITY };
     mt_status status = mg_course_keys(t, item, "\"late\"", known);
     if (status == MT_OK)
-        status = read_number(t, item, "percent_per_day", 0, 100, &late->percent_per_day);
+        status = mg_course_number(t, item, "percent_per_day", 0, 100, &late->percent_per_day);
     if (status == MT_OK)
-        status = read_number(t, item, "days", 0, 1000, &late->days);
+        status = mg_course_number(t, item, "days", 0, 1000, &late->days);
     if (status == MT_OK)
-        status = read_number(t, item, "grace_minutes", 0, 10000, &late->grace_minutes);
+        status = mg_course_number(t, item, "grace_minutes", 0, 10000, &late->grace_minutes);
     return status;
 }
 
@@ -163,7 +151,7 @@ static mt_status take_points(const mg_course_text *t, mg_course_lab *lab, const 
     double value = 0;
     mt_status status = check_row(t, lab, item, key);
     if (status == MT_OK)
-        status = read_number(t, points, key, 0, 1e6, &value);
+        status = mg_course_number(t, points, key, 0, 1e6, &value);
     if (status != MT_OK)
         return status;
     bool *chosen = calloc((size_t)lab->count, sizeof *chosen);
@@ -200,7 +188,7 @@ static mt_status read_points(const mg_course_text *t, const cJSON *json, mg_cour
         bool *all = malloc((size_t)lab->count);
         MT_CHECK(all, "out of memory");
         memset(all, true, (size_t)lab->count);
-        status = read_number(t, json, "points", 0, 1e6, &value);
+        status = mg_course_number(t, json, "points", 0, 1e6, &value);
         if (status == MT_OK)
             share_out(lab, all, value);
         free(all);
@@ -293,9 +281,11 @@ static mt_status refuse_planned(const mg_course_text *t, const cJSON *object, co
                 : MT_OK;
 }
 
-static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
+static mt_status read_lab(const mg_course_text *t, const cJSON *json, const char *root, mg_course_lab *lab)
 {
-    static const char *const known[] = { "due", "late", "counts", "points", "visibility", "seed", "after", NULL };
+    static const char *const known[] = {
+        "due", "late", "counts", "points", "visibility", "seed", "after", "bars", NULL
+    };
     char what[16];
     snprintf(what, sizeof what, "lab %.2s", lab->lab->id);
     mt_status status = refuse_planned(t, json, "leaderboard", "ranks no rows",
@@ -316,6 +306,8 @@ static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_
         status = read_points(t, json, lab);
     if (status == MT_OK)
         status = read_visibility(t, json, lab);
+    if (status == MT_OK)
+        status = mg_course_read_bars(t, json, root, lab);
     return status == MT_OK ? read_after(t, json, lab) : status;
 }
 
@@ -324,7 +316,7 @@ static int by_number(const void *a, const void *b)
     return strcmp(((const mg_course_lab *)a)->lab->id, ((const mg_course_lab *)b)->lab->id);
 }
 
-static mt_status read_labs(const mg_course_text *t, mg_course *course)
+static mt_status read_labs(const mg_course_text *t, const char *root, mg_course *course)
 {
     const cJSON *item, *labs = get(t->root, "labs");
     mg_course_lab usual = { 0 };
@@ -342,13 +334,13 @@ static mt_status read_labs(const mg_course_text *t, mg_course *course)
         if (mg_course_find(course, usual.lab))
             return mg_course_refuse(t, item, "lab \"%.40s\" occurs twice: keep one", item->string);
         course->labs[course->count++] = usual;
-        status = read_lab(t, item, &course->labs[course->count - 1]);
+        status = read_lab(t, item, root, &course->labs[course->count - 1]);
     }
     qsort(course->labs, (size_t)course->count, sizeof *course->labs, by_number);
     return status;
 }
 
-static mt_status read_course(const mg_course_text *t, mg_course *course)
+static mt_status read_course(const mg_course_text *t, const char *root, mg_course *course)
 {
     static const char *const known[] = { "course", "late", "counts", "labs", NULL };
     const cJSON *title = get(t->root, "course");
@@ -359,26 +351,32 @@ static mt_status read_course(const mg_course_text *t, mg_course *course)
     if (status == MT_OK && title && !cJSON_IsString(title))
         status = mg_course_refuse(t, title, "\"course\" is its name, in quotes");
     snprintf(course->title, sizeof course->title, "%s", title && title->valuestring ? title->valuestring : "minitorch");
-    return status == MT_OK ? read_labs(t, course) : status;
+    return status == MT_OK ? read_labs(t, root, course) : status;
 }
 
-mt_status mg_course_read(mg_course *course, const char *path)
+mt_status mg_course_read(mg_course *course, const char *path, const char *root)
 {
     mg_course_text t;
     *course = (mg_course){ 0 };
     mt_status status = mg_course_text_open(&t, path);
     if (status == MT_OK)
-        status = read_course(&t, course);
+        status = read_course(&t, root, course);
     mg_course_text_close(&t);
     if (status != MT_OK)
         mg_course_free(course);
     return status;
 }
 
+void mg_course_free_lab(mg_course_lab *lab)
+{
+    free(lab->rows);
+    free(lab->bars);
+}
+
 void mg_course_free(mg_course *course)
 {
     for (int64_t i = 0; i < course->count; i++)
-        free(course->labs[i].rows);
+        mg_course_free_lab(&course->labs[i]);
     free(course->labs);
     *course = (mg_course){ 0 };
 }

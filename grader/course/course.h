@@ -1,6 +1,7 @@
 /* course.h -- reads course.json: what a course makes of the labs (docs/INSTRUCTORS.md describes the file). */
 #pragma once
 
+#include "labinfo.h"
 #include "report/results.h"
 
 #include <time.h>
@@ -20,6 +21,12 @@ typedef struct mg_course_row {
     mg_visibility visibility;
 } mg_course_row;
 
+/* In place of a bar of lab.json: credit begins at `low`, and is all at `full`. */
+typedef struct mg_course_bar {
+    char name[96]; /* as in lab.json */
+    double low, full;
+} mg_course_bar;
+
 typedef struct mg_course_lab {
     const mg_lab *lab;
     time_t due;   /* seconds since 1970; 0: none */
@@ -29,7 +36,9 @@ typedef struct mg_course_lab {
     uint64_t seed;       /* of the inputs; 0: fresh in each grade */
     mg_course_row *rows; /* all rows of the lab, in the order of its checks */
     int64_t count;
-    double points; /* of all rows */
+    double points;       /* of all rows */
+    mg_course_bar *bars; /* those that the course sets itself */
+    int64_t bar_count;
 } mg_course_lab;
 
 typedef struct mg_course {
@@ -38,10 +47,14 @@ typedef struct mg_course {
     int64_t count;
 } mg_course;
 
-/* mg_course_read -- read a course file. A value that is not valid is refused: "course.json:12: ..." and what to write.
- * The caller frees with mg_course_free; after a failure there is nothing to free. */
-mt_status mg_course_read(mg_course *course, const char *path);
+/* mg_course_read -- read a course file about the labs of the repository `root`. A value that is not valid is refused:
+ * "course.json:12: ..." and what to write. The caller frees with mg_course_free; after a failure there is nothing to
+ * free. */
+mt_status mg_course_read(mg_course *course, const char *path, const char *root);
 void mg_course_free(mg_course *course);
+
+/* mg_course_free_lab -- what one lab of a course owns. */
+void mg_course_free_lab(mg_course_lab *lab);
 
 /* mg_course_find -- the course's entry for a lab; NULL when the course does not have that lab. */
 const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab);
@@ -53,6 +66,9 @@ double mg_course_share(const mg_course_lab *lab, time_t submitted);
 /* mg_course_apply -- give rows that have not run the course's points, and mark those hidden at the time `now`.
  * Without a course (NULL) nothing changes. mg_grade does it for `results->course`. */
 void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now);
+
+/* mg_course_set_bars -- put the course's bars in place of those of lab.json. Without a course (NULL) nothing changes. */
+void mg_course_set_bars(mg_labinfo *info, const mg_course_lab *lab);
 
 /* mg_course_for_students -- write the file that a release contains: without seeds, and without the rows that are not
  * always visible (the others keep their points). */

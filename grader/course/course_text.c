@@ -163,3 +163,15 @@ mt_status mg_course_keys(const mg_course_text *t, const cJSON *object, const cha
     }
     return MT_OK;
 }
+
+mt_status mg_course_number(const mg_course_text *t, const cJSON *object, const char *key, double low, double high,
+                           double *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (!item)
+        return MT_OK;
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= low && item->valuedouble <= high))
+        return mg_course_refuse(t, item, "\"%s\" must be a number from %g to %g, without quotes", key, low, high);
+    *value = item->valuedouble;
+    return MT_OK;
+}

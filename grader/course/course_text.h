@@ -21,3 +21,7 @@ mt_status mg_course_refuse(const mg_course_text *t, const cJSON *item, const cha
 /* mg_course_keys -- refuse a value that is not an object, a key that is not among `known` (ended by NULL), and a key
  * that occurs twice. `what` names the object in the message. known NULL: any key, each once. */
 mt_status mg_course_keys(const mg_course_text *t, const cJSON *object, const char *what, const char *const *known);
+
+/* mg_course_number -- a number of low .. high; without the key *value stays. */
+mt_status mg_course_number(const mg_course_text *t, const cJSON *object, const char *key, double low, double high,
+                           double *value);

@@ -42,6 +42,14 @@ void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now)
     }
 }
 
+void mg_course_set_bars(mg_labinfo *info, const mg_course_lab *lab)
+{
+    for (int64_t i = 0; lab && i < lab->bar_count; i++) {
+        mg_labinfo_set_bar(info, lab->bars[i].name, "low", lab->bars[i].low);
+        mg_labinfo_set_bar(info, lab->bars[i].name, "full", lab->bars[i].full);
+    }
+}
+
 /* ---- the file of students -------------------------------------------------------------------------- */
 
 static void set_time(cJSON *object, const char *key, time_t when)
@@ -57,6 +65,18 @@ static cJSON *add_object(cJSON *object, const char *key)
     cJSON *item = cJSON_AddObjectToObject(object, key);
     MT_CHECK(item, "out of memory");
     return item;
+}
+
+/* Whether the step of this bar, "01.5" of "01.5 packed: speed", has a row that is not always visible. */
+static bool step_hides(const mg_course_lab *lab, const char *bar)
+{
+    bool hides = false;
+    for (int64_t i = 0; i < lab->count; i++) {
+        size_t n = strlen(lab->rows[i].step);
+        bool same = strncmp(bar, lab->rows[i].step, n) == 0 && (!bar[n] || bar[n] == ' ');
+        hides = hides || (same && lab->rows[i].visibility != MG_ALWAYS);
+    }
+    return hides;
 }
 
 static void add_lab(cJSON *labs, const mg_course_lab *lab)
@@ -82,6 +102,13 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
         if (row->visibility == MG_ALWAYS)
             mg_json_add_number(points, key, row->points);
     }
+    cJSON *bars = lab->bar_count ? add_object(json, "bars") : NULL;
+    for (int64_t i = 0; i < lab->bar_count; i++)
+        if (!step_hides(lab, lab->bars[i].name)) {
+            cJSON *bar = add_object(bars, lab->bars[i].name);
+            mg_json_add_number(bar, "low", lab->bars[i].low);
+            mg_json_add_number(bar, "full", lab->bars[i].full);
+        }
 }
 
 mt_status mg_course_for_students(const mg_course *course, const char *path)

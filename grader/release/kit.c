@@ -107,7 +107,7 @@ static void select_labs(mg_course *course, char **numbers)
         if (wanted)
             course->labs[kept++] = lab;
         else
-            free(lab.rows);
+            mg_course_free_lab(&lab);
     }
     course->count = kept;
 }
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
                 "usage: kit course FILE | after FILE | hidden FILE | students FILE OUT [NN...] | digests FILES\n");
         return 2;
     }
-    if (mg_course_read(&course, argv[2]) != MT_OK) {
+    if (mg_course_read(&course, argv[2], ".") != MT_OK) {
         fprintf(stderr, "course: %s\n", mt_last_error());
         return 1;
     }

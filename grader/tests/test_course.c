@@ -19,7 +19,7 @@ static mt_status read_text(mg_course *course, const char *text, size_t length)
         cr_assert_eq(mg_scratch_open(&scratch), MT_OK, "%s", mt_last_error());
     mg_path(file, "%s/course.json", scratch.path);
     cr_assert_eq(mg_write_file(file, text, length), MT_OK);
-    return mg_course_read(course, file);
+    return mg_course_read(course, file, ".");
 }
 
 static void end(void)
@@ -49,7 +49,7 @@ static double points_of(const mg_course_lab *lab, const char *step)
 Test(course, the_example_means_what_its_page_says)
 {
     mg_course course;
-    cr_assert_eq(mg_course_read(&course, "grader/release/course-example.json"), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mg_course_read(&course, "grader/release/course-example.json", "."), MT_OK, "%s", mt_last_error());
     cr_expect_eq(course.count, 3);
     const mg_course_lab *zero = mg_course_find(&course, mg_lab_find("00"));
     const mg_course_lab *one = mg_course_find(&course, mg_lab_find("01"));
@@ -67,6 +67,25 @@ Test(course, the_example_means_what_its_page_says)
     cr_expect_eq(row_of(one, "01.4", "packed: every size")->visibility, MG_ALWAYS);
     cr_expect(!one->last && two->last);
     cr_expect_null(mg_course_find(&course, mg_lab_find("03")));
+    mg_course_free(&course);
+}
+
+Test(course, its_bars_replace_those_of_the_lab)
+{
+    mg_course course;
+    mg_labinfo info;
+    double low = 0, full = 0, reference = 0;
+    const char text[] = "{ \"labs\": { \"01\": { \"bars\": { \"01.5 packed: speed\": { \"low\": 0.5 }, "
+                        "\"01.2\": { \"low\": 200, \"full\": 20.5 } } } } }";
+    cr_assert_eq(read_text(&course, text, strlen(text)), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mg_labinfo_read(&info, ".", "01-matmul"), MT_OK, "%s", mt_last_error());
+    mg_course_set_bars(&info, mg_course_find(&course, mg_lab_find("01")));
+    cr_expect(mg_labinfo_bar(&info, "01.5", "low", &low) && mg_labinfo_bar(&info, "01.5", "full", &full));
+    cr_expect(low == 0.5 && full == 0.85, "01.5: %g %g; what the course leaves out stays", low, full);
+    cr_expect(mg_labinfo_bar(&info, "01.2", "low", &low) && mg_labinfo_bar(&info, "01.2", "full", &full));
+    cr_expect(low == 200 && full == 20.5, "01.2: %g %g", low, full);
+    cr_expect(mg_labinfo_bar(&info, "01.2", "reference", &reference) && reference == 15.34);
+    mg_labinfo_free(&info);
     mg_course_free(&course);
 }
 
@@ -149,9 +168,9 @@ Test(course, students_get_it_without_seeds_and_hidden_rows)
     mg_course course, theirs;
     cr_assert_eq(mg_scratch_open(&scratch), MT_OK, "%s", mt_last_error());
     mg_path(file, "%s/students.json", scratch.path);
-    cr_assert_eq(mg_course_read(&course, "grader/release/course-example.json"), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mg_course_read(&course, "grader/release/course-example.json", "."), MT_OK, "%s", mt_last_error());
     cr_assert_eq(mg_course_for_students(&course, file), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(mg_course_read(&theirs, file), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mg_course_read(&theirs, file, "."), MT_OK, "%s", mt_last_error());
     const mg_course_lab *mine = mg_course_find(&course, mg_lab_find("01")), *lab = mg_course_find(&theirs, mine->lab);
     cr_expect_eq(lab->seed, 0);
     cr_expect_eq(lab->due, mine->due);
@@ -223,6 +242,17 @@ static const struct {
     { "{ \"late\": {\n \"percent_per_day\": 101 }, \"labs\": { \"01\": {} } }", 2, "from 0 to 100" },
     { "{ \"late\": {\n \"percent\": 1 }, \"labs\": { \"01\": {} } }", 2, "unknown key \"percent\"" },
     { "{ \"late\":\n 10, \"labs\": { \"01\": {} } }", 2, "must be an object" },
+    { "{ \"labs\": { \"01\": {\n \"bars\": 1 } } }", 2, "\"bars\" must be an object" },
+    { "{ \"labs\": { \"01\": { \"bars\": {\n \"01.7\": {} } } } }", 2, "no bar \"01.7\": it has \"01.2\", \"01.3\"" },
+    { "{ \"labs\": { \"03\": { \"bars\": {\n \"03.1\": {} } } } }", 2, "lab 03 measures nothing" },
+    { "{ \"labs\": { \"01\": { \"bars\": {\n \"01.5\": { \"toy\": 1 } } } } }", 2, "unknown key \"toy\" of a bar" },
+    { "{ \"labs\": { \"01\": { \"bars\": { \"01.5\": {\n \"low\": \"0.5\" } } } } }", 2, "\"low\" must be a number" },
+    { "{ \"labs\": { \"01\": { \"bars\": {\n \"01.5\": { \"low\": 0.9 } } } } }", 2, "\"full\" must be above \"low\"" },
+    { "{ \"labs\": { \"01\": { \"bars\": {\n \"01.2\": { \"low\": 40 } } } } }", 2, "\"full\" must be below \"low\"" },
+    { "{ \"labs\": { \"01\": { \"bars\": {\n \"01.5\": { \"full\": 1.1 } } } } }", 2,
+      "the reference reaches 1: nobody" },
+    { "{ \"labs\": { \"01\": { \"bars\": { \"01.5\": {},\n \"01.5 packed: speed\": {} } } } }", 2,
+      "\"01.5\" occurs twice" },
     /* A brace or a quote in a string, and an escape, are not values. */
     { "{ \"course\": \"a \\\" { [ : , \\\\\",\n \"labs\": { \"01\": [1,\n{\"x\": \"y\"}],\n\"02\": 3 } }", 2,
       "lab 01" },
@@ -252,7 +282,7 @@ Test(course, files_that_are_no_text_are_refused)
     cr_expect_not_null(strstr(mt_last_error(), ":3: not text: byte 0xfc"), "%s", mt_last_error());
     cr_expect_eq(read_text(&course, windows, strlen(windows)), MT_OK, "%s", mt_last_error());
     mg_course_free(&course);
-    cr_expect_eq(mg_course_read(&course, "/nowhere/course.json"), MT_ERR_IO);
-    cr_expect_eq(mg_course_read(&course, "/tmp"), MT_ERR_IO, "a folder");
+    cr_expect_eq(mg_course_read(&course, "/nowhere/course.json", "."), MT_ERR_IO);
+    cr_expect_eq(mg_course_read(&course, "/tmp", "."), MT_ERR_IO, "a folder");
     cr_expect_not_null(strstr(mt_last_error(), "directory"), "%s", mt_last_error());
 }
