@@ -67,7 +67,7 @@ double mg_course_share(const mg_course_lab *lab, time_t submitted);
  * Without a course (NULL) nothing changes. mg_grade does it for `results->course`. */
 void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now);
 
-/* mg_course_set_bars -- put the course's bars in place of those of lab.json. Without a course (NULL) nothing changes. */
+/* mg_course_set_bars -- put the course's bars in place of those of lab.json. NULL, no course: nothing changes. */
 void mg_course_set_bars(mg_labinfo *info, const mg_course_lab *lab);
 
 /* mg_course_for_students -- write the file that a release contains: without seeds, and without the rows that are not
