@@ -1,6 +1,6 @@
 /* 04-traffic.c -- the bar of step 04.5: bytes that the fused AdamW moves, where the arrays fit in no cache.
  *
- * A step reads p, g, m, v and writes p, m, v: 28 bytes per element. solutions/04-optimizers/fused.c counts the bytes of
+ * A step reads p, g, m, v and writes p, m, v: 28 bytes per element. solutions/04-optimizers/adamw.c counts the bytes of
  * separate passes. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"

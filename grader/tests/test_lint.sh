@@ -51,6 +51,9 @@ violation "an op that names no kernels" minitorch/ops/a.c 'minitorch/ops/a.c:1: 
     <<<$'/* a.c -- an op. */\nstatic const mt_op a_op;'
 violation "a unit that does not exist" minitorch/ops/a.c "minitorch/ops/a.c:2: lab 02 has no unit other.c" \
     <<<$'/* a.c -- an op.\n * Kernels: k.h; CPU: unit other.c of lab 02. */\nstatic const mt_op a_op;'
+violation "a given file named as a unit" minitorch/ops/own.c "minitorch/ops/own.c:1: named as a unit of lab 02" \
+    <<<$'/* own.c -- nothing\n * else. */'
+violation "unless its lab is a later one" minitorch/core/own.c "minitorch/core/own.c:1: a note of unfinished" <<<'/* TODO: later. */'
 mkdir grader/mutants grader/variants
 violation "a mutant that does not apply" grader/mutants/02.txt \
     "grader/mutants/02.txt:2: sign: solutions/02-backprop/own.c has this 0 times, not 1: plus" <<<$'sign | own.c | 02.6\n-plus\n+minus'

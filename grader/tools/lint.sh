@@ -4,7 +4,8 @@
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   stages    a file includes from its own stage or an earlier one (minitorch/stages.tsv)
 #   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
-#   pointers  an op's top comment says where its kernels are, and a unit named in a comment exists
+#   pointers  an op's top comment says where its kernels are, a unit named in a comment exists,
+#             and a given file with the name of a unit says so
 #   tables    each entry of grader/mutants/ and grader/variants/ applies to its unit (table.awk)
 #   layout    that of clang-format 19, where it is installed; other versions lay out some lines otherwise
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
@@ -131,6 +132,13 @@ pointers() {
     { grep -noE '\bunit [a-z0-9_]+\.cu? of lab [0-9]{2}' "${sources[@]}" /dev/null || true; } | while IFS=: read -r file line words; do
         read -ra words <<<"$words"
         compgen -G "*/${words[4]}-*/${words[1]}" >/dev/null || echo "$file:$line: lab ${words[4]} has no unit ${words[1]}"
+    done
+    for file in $(printf '%s\n' "${sources[@]}" | grep -E '^minitorch/[a-z]+/[a-z0-9_]+\.cu?$'); do # a given file beside a unit of this name
+        for words in solutions/*/"${file##*/}"; do
+            line=$(awk -F'\t' -v folder="$(cut -d/ -f2 <<<"$file")" '$1 == folder { print $2 }' minitorch/stages.tsv)
+            [[ ${words:10:2} > $line ]] || sed '/\*\//q' "$file" | grep -E "lab ${words:10:2}\b" >/dev/null ||
+                echo "$file:1: named as a unit of lab ${words:10:2}, say in its top comment what that one has"
+        done
     done
 }
 

@@ -1,5 +1,6 @@
 /* updates.c -- SGD and the rules derived from it: momentum averages the direction, RMSprop the size, Adam both; Lion
- * uses the sign only. Each is one loop over independent elements, which threads may divide. */
+ * uses the sign only. Each is one loop over independent elements, which threads may divide; one thread is enough. AdamW
+ * has a unit of its own, adamw.c, and so has Adafactor, adafactor.c. */
 #include "optim/updates.h"
 
 #include <inttypes.h>

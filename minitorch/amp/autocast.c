@@ -1,5 +1,5 @@
-/* autocast.c -- the cast policies of autocast, one on top of another, and the keeper of saved tensors that goes with
- * them. */
+/* autocast.c -- the cast policies in force, one on top of another, and the keeper of saved tensors that goes with
+ * them. Which op computes in which type: unit autocast.c of lab 09. */
 #include "amp/autocast.h"
 
 enum { DEPTH = 8 };

@@ -5,7 +5,7 @@
  * For arrays larger than the caches the time depends on the bytes moved. They are computed, not measured:
  *     triad            12 B per element with non-temporal stores; 16 with ordinary ones, which load a's line first
  *     AdamW fused      28: reads p g m v, writes p m v, each line it stores to just loaded
- *     AdamW in passes  64: see solutions/04-optimizers/fused.c
+ *     AdamW in passes  64: see solutions/04-optimizers/adamw.c
  * The faster of the two triads is this machine's memory bandwidth. The bar: fused AdamW reaches 0.8 of it at the
  * largest size. Smaller sizes show the effect of the caches, in which a store loads nothing from memory and
  * non-temporal stores are slow.

@@ -1,4 +1,4 @@
-/* cublas.cu -- the handle of cuda/cublas.h. */
+/* cublas.cu -- the message of a failed call, see cuda/cublas.h. The product by cuBLAS: unit cublas.cu of lab 07. */
 #include "cuda/cublas.h"
 
 extern "C" void mt_cublas_check(int status, const char *file, int line, const char *call)

@@ -1,4 +1,5 @@
-/* embedding.cu -- a row for each token plus a row for its position, forward and backward.
+/* embedding.cu -- GPT-2's embedding, a row for each token plus a row for its position, forward and backward. Rows of
+ * one table: unit embedding.cu of lab 06.
  *
  * Forward: a warp per token, its lanes along the row, so that requests are whole sectors for any ids. It reads 8 B and
  * writes 4 B an element, for one addition. Backward uses two existing kernels: lab 06's sum by atomics for the tokens,

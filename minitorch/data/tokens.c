@@ -1,5 +1,5 @@
-/* tokens.c -- see tokens.h: windows of tokens as a data set, and writing token files. The number of tokens is known at
- * the end, so the header is written twice. */
+/* tokens.c -- windows of tokens as a data set, and writing token files; see tokens.h. Checking a token file and reading
+ * a window: unit tokens.c of lab 05. The number of tokens is known at the end, so the header is written twice. */
 #include "data/tokens.h"
 
 #include <errno.h>

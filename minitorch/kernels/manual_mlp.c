@@ -1,5 +1,6 @@
 /* manual_mlp.c -- the memory of the hand-written perceptron: one block, every array a piece of it, each on a cache line
- * of its own. The parameters (and so the gradients) follow each other without a gap: an update is one loop. */
+ * of its own. The parameters (and so the gradients) follow each other without a gap: an update is one loop.
+ * Forward, backward and update: unit manual_mlp.c of lab 02. */
 #include "kernels/manual_mlp.h"
 
 #include "core/storage.h"

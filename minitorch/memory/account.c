@@ -1,4 +1,4 @@
-/* account.c -- an account is made, told and freed here; what it keeps is computed in solutions/10-memory/account.c. See
+/* account.c -- an account is made, told and freed here; unit account.c of lab 10 computes what it keeps. See
  * account.h. */
 #include "memory/account.h"
 

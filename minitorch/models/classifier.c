@@ -1,4 +1,5 @@
-/* classifier.c -- see classifier.h. */
+/* classifier.c -- loss and test of a classifier with ten classes, see classifier.h. The head of GPT-2 and its loss:
+ * unit classifier.c of lab 08. */
 #include "models/classifier.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* gpt2.c -- GPT-2: its sizes, its modules and their first weights. What they compute: solutions/08-gpt2/model.c. */
+/* gpt2.c -- GPT-2: its sizes, its modules and their first weights. What they compute: unit model.c of lab 08. */
 #include "models/gpt2.h"
 #include "models/gpt2_ops.h"
 

@@ -2,9 +2,10 @@
  *
  * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
  * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
- * summed in a fixed order), so the number of threads changes no bit. The gradient is only read. Several threads may
- * call a kernel at once, for different parameters.
- * Bytes per element are counted for arrays larger than the caches: every array is read or written once. */
+ * summed in a fixed order), so the number of threads changes no bit; one thread is enough. The gradient is only read.
+ * Several threads may call a kernel at once, for different parameters.
+ * Bytes per element are counted for arrays larger than the caches: every array is read or written once.
+ * Units of solutions/04-optimizers: adamw.c (AdamW, in passes and fused), adafactor.c, updates.c (all other rules). */
 #pragma once
 
 #include "core/base.h"

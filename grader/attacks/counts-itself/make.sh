@@ -5,7 +5,7 @@
 # verdict FAIL
 # stops   any number of threads
 # words   has `asm("__tsan_read4")`, which units may not have
-cat >>fused.c <<'C'
+cat >>adamw.c <<'C'
 #ifdef __SANITIZE_THREAD__
 void report(const void *p) __asm__("__tsan_" "read4");
 void report_all(const float *p, long n);

@@ -4,4 +4,4 @@
 # earns   0
 # verdict FAIL
 # words   has the attribute `no_sanitize`, which units may not have
-sed -i '/^#include/!s/^void mt_/#define QUIET(what) no_##what("thread")\n__attribute__((QUIET(sanitize))) void mt_/' fused.c
+sed -i '/^#include/!s/^void mt_/#define QUIET(what) no_##what("thread")\n__attribute__((QUIET(sanitize))) void mt_/' adamw.c

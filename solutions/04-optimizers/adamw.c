@@ -1,4 +1,4 @@
-/* fused.c -- AdamW twice, with the same arithmetic: a pass over memory for each formula, and all fused into one pass.
+/* adamw.c -- AdamW twice, with the same arithmetic: a pass over memory for each formula, and all fused into one pass.
  *
  * Memory limits these loops, so the number of bytes counts, 4 for each array read or written:
  *     pass      m      v      m_hat  v_hat  p           fused
@@ -45,10 +45,25 @@ void mt_adamw_multipass_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     float *p = u->param, *m = u->state[0], *v = u->state[1], *m_hat = u->scratch, *v_hat = u->scratch + n;
     const float *g = u->grad;
-    /* TODO 04.4: AdamW in five loops: m, v, m_hat, v_hat, p.
+    /* LAB 04.4 BEGIN  AdamW in five loops: m, v, m_hat, v_hat, p.
      * Hint: as Adam, but m and v average the gradient without decay, and p changes by lr times (m_hat / (sqrt(v_hat) +
      * eps) + decay p). So parameters with large gradients decay as fast as those with small ones. */
-    MT_TODO("04.4"); /* delete this line when yours stands here */
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++)
+        m[i] = k.beta1 * m[i] + k.rest1 * g[i];
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++)
+        v[i] = k.beta2 * v[i] + k.rest2 * g[i] * g[i];
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++)
+        m_hat[i] = k.fix1 * m[i];
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++)
+        v_hat[i] = k.fix2 * v[i];
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++)
+        p[i] -= k.lr * (m_hat[i] / (sqrtf(v_hat[i]) + k.eps) + k.decay * p[i]);
+    /* LAB 04.4 END */
 }
 
 void mt_adamw_update_cpu(const mt_update *u)
@@ -57,7 +72,14 @@ void mt_adamw_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     float *p = u->param, *m = u->state[0], *v = u->state[1];
     const float *g = u->grad;
-    /* TODO 04.5: The same in one loop that reads p, g, m, v once and writes p, m, v once.
+    /* LAB 04.5 BEGIN  The same in one loop that reads p, g, m, v once and writes p, m, v once.
      * Hint: m_hat and v_hat of one element fit in registers; no array is needed for them. */
-    MT_TODO("04.5"); /* delete this line when yours stands here */
+#pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        m[i] = k.beta1 * m[i] + k.rest1 * g[i];
+        v[i] = k.beta2 * v[i] + k.rest2 * g[i] * g[i];
+        float m_hat = k.fix1 * m[i], v_hat = k.fix2 * v[i];
+        p[i] -= k.lr * (m_hat / (sqrtf(v_hat) + k.eps) + k.decay * p[i]);
+    }
+    /* LAB 04.5 END */
 }
