@@ -47,7 +47,7 @@ static void no_product(float *c, const void *a, const void *b, mt_dtype dtype, c
 static void use_ours(bool ours)
 {
     static const mt_16bit_table table = { .convert = counted, .matmul16 = no_product };
-    mt_table_set(&mt_16bit_family, MT_CPU, ours ? &table : NULL);
+    mt_table_set(&mt_16bit_tables, MT_CPU, ours ? &table : NULL);
     conversions = 0;
 }
 

@@ -48,7 +48,7 @@ typedef struct mt_16bit_table {
     MT_16BIT_KERNELS(MT_KERNEL_ENTRY)
 } mt_16bit_table;
 
-MT_FAMILY(16bit)
+MT_TABLES(16bit)
 
 static inline bool mt_is_16bit(mt_dtype dtype)
 {

@@ -39,7 +39,7 @@ static void matmul16(float *c, const void *a, const void *b, mt_dtype dtype, con
 }
 
 const mt_16bit_table mt_16bit_cpu = { mt_convert_cpu, matmul16, mt_unscale_grads_cpu };
-MT_FAMILY_DEFINE(16bit)
+MT_TABLES_DEFINE(16bit)
 
 /* ---- operands -------------------------------------------------------------------------------------------- */
 

@@ -81,7 +81,7 @@ static void profile(row *r, const mt_training *training)
     mt_profile_begin(1);
     seconds_of(training, PROFILED);
     mt_profile *profile = mt_profile_end();
-    mt_table_set(&mt_base_family, MT_CPU, NULL);
+    mt_table_set(&mt_base_tables, MT_CPU, NULL);
     r->share[REST] = 1;
     for (int k = 0; k < REST; k++) {
         for (int s = 0; s < 2 && kinds[k].spans[s]; s++)

@@ -118,9 +118,9 @@ static void gradients(const mt_training *t, const mt_batch *batch)
         memset(&seen, 0, sizeof seen);
         mt_scope_begin();
         mt_tensor *loss = mt_scale(loss_in(MT_F16, t, batch), ldexpf(1, exponent));
-        mt_table_set(&mt_16bit_family, MT_CPU, &counting);
+        mt_table_set(&mt_16bit_tables, MT_CPU, &counting);
         mt_backward(loss);
-        mt_table_set(&mt_16bit_family, MT_CPU, NULL);
+        mt_table_set(&mt_16bit_tables, MT_CPU, NULL);
         mt_scope_end();
         mt_optim_zero_grad(t->optim);
         snprintf(name, sizeof name, "scale 2^%d", exponent);

@@ -54,6 +54,6 @@ static inline void bench_mark_products(bench_product_fn *also)
     table = mt_base_cpu;
     table.matmul = bench_product;
     bench_also = also;
-    mt_table_set(&mt_base_family, MT_CPU, &table);
-    mt_table_set(&mt_16bit_family, MT_CPU, &table16);
+    mt_table_set(&mt_base_tables, MT_CPU, &table);
+    mt_table_set(&mt_16bit_tables, MT_CPU, &table16);
 }

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 const mt_fused_table mt_fused_cpu = { MT_FUSED_KERNELS(MT_KERNEL_CPU) };
-MT_FAMILY_DEFINE(fused)
+MT_TABLES_DEFINE(fused)
 
 static void bias_gelu_backward(mt_node *node, mt_tensor *dout)
 {

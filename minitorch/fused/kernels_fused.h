@@ -90,6 +90,6 @@ typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)
 } mt_fused_table;
 
-MT_FAMILY(fused) /* fused/bias_gelu.c */
+MT_TABLES(fused) /* fused/bias_gelu.c */
 
 MT_C_END

@@ -25,11 +25,11 @@ void mt_fused_use(void)
                                        .classifier_rest = mt_classifier_chunked_rest,
                                        MT_GPT2_KERNELS(MT_KERNEL_CPU) };
     static mt_gpt2_table cuda;
-    mt_table_set(&mt_gpt2_family, MT_CPU, &cpu);
+    mt_table_set(&mt_gpt2_tables, MT_CPU, &cpu);
     if (mt_cuda && !cuda.linear_gelu) {
         cuda = *mt_gpt2_kernels(MT_CUDA);
         cuda.linear_gelu = mt_linear_bias_gelu;
-        mt_table_set(&mt_gpt2_family, MT_CUDA, &cuda);
+        mt_table_set(&mt_gpt2_tables, MT_CUDA, &cuda);
     }
 }
 #endif

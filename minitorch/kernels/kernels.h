@@ -170,7 +170,7 @@ typedef struct mt_base_table {
     MT_KERNELS(MT_KERNEL_ENTRY)
 } mt_base_table;
 
-MT_FAMILY(base)
+MT_TABLES(base)
 
 static inline const mt_base_table *mt_kernels(mt_device device)
 {

@@ -2,49 +2,50 @@
  *
  *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
  *
- * Kernels come in families, each with a header of its own, as the base family has kernels/kernels.h. A family is a
- * list of names K(relu_fwd); struct, CPU table and CUDA table are made from it: entry relu_fwd has the type of
- * mt_relu_fwd_cpu, which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its
- * list. Pointers passed to a kernel are on the table's device; CUDA kernels go to the device's current stream. */
+ * A table has the kernels of one device: mt_base_table those that kernels/kernels.h declares; a folder with kernels of
+ * its own has a header, and a table, of its own. Such a header has a list of names K(relu_fwd); the struct, the CPU's
+ * table and CUDA's are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and
+ * mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed to a kernel are on the table's
+ * device; CUDA kernels go to the device's current stream. */
 #pragma once
 
 #include "core/device.h"
 
 MT_C_BEGIN
 
-/* A family: its own tables, NULL where the program has none for a device, and those that mt_table_set put in their
- * place. */
-typedef struct mt_kernel_family {
+/* The tables of one struct, one for each device: the program's own, NULL where it has none, and those that mt_table_set
+ * put in their place. */
+typedef struct mt_kernel_tables {
     const void *own[MT_DEVICE_COUNT], *instead[MT_DEVICE_COUNT];
-} mt_kernel_family;
+} mt_kernel_tables;
 
 #define MT_KERNEL_ENTRY(name)   __typeof__(mt_##name##_cpu) *name;
 #define MT_KERNEL_CPU(name)     .name = mt_##name##_cpu,
 #define MT_KERNEL_CUDA(name)    .name = mt_##name##_cuda,
 #define MT_KERNEL_DECLARE(name) __typeof__(mt_##name##_cpu) mt_##name##_cuda;
 
-/* MT_FAMILY -- declares the family mt_NAME_family with its table of the CPU, mt_NAME_cpu, and mt_NAME_kernels(device),
- * the table in use. MT_FAMILY_DEFINE -- defines the family, beside that table; mt_NAME_cuda, where a file of cuda/ that
- * is linked has it, is CUDA's. */
-#define MT_FAMILY(name)                                                                 \
+/* MT_TABLES -- declares mt_NAME_tables with the table of the CPU, mt_NAME_cpu, and mt_NAME_kernels(device), the table
+ * in use. MT_TABLES_DEFINE -- defines mt_NAME_tables, beside the CPU's table; CUDA's is mt_NAME_cuda, where a file of
+ * cuda/ that is linked has it. */
+#define MT_TABLES(name)                                                                 \
     extern const mt_##name##_table mt_##name##_cpu;                                     \
-    extern mt_kernel_family mt_##name##_family;                                         \
+    extern mt_kernel_tables mt_##name##_tables;                                         \
     static inline const mt_##name##_table *mt_##name##_kernels(mt_device device)        \
     {                                                                                   \
-        return (const mt_##name##_table *)mt_table_in_use(&mt_##name##_family, device); \
+        return (const mt_##name##_table *)mt_table_in_use(&mt_##name##_tables, device); \
     }
-#define MT_FAMILY_DEFINE(name)                                             \
+#define MT_TABLES_DEFINE(name)                                             \
     extern const mt_##name##_table mt_##name##_cuda __attribute__((weak)); \
-    mt_kernel_family mt_##name##_family = { .own = { &mt_##name##_cpu, &mt_##name##_cuda } };
+    mt_kernel_tables mt_##name##_tables = { .own = { &mt_##name##_cpu, &mt_##name##_cuda } };
 
-/* mt_table_in_use -- a device's table of a family.   Aborts: no kernels for the device. */
-const void *mt_table_in_use(const mt_kernel_family *family, mt_device device);
+/* mt_table_in_use -- the table in use on a device.   Aborts: no kernels for the device. */
+const void *mt_table_in_use(const mt_kernel_tables *tables, mt_device device);
 
-/* mt_table_set -- use another table of a family on a device from now on; NULL: the device's own again. The table is
+/* mt_table_set -- use another table on a device from now on; NULL: the device's own again. The table is
  * borrowed. Not while kernels run in another thread. To change one entry:
  *     mt_base_table mine = mt_base_cpu;
  *     mine.relu_fwd = my_relu;
- *     mt_table_set(&mt_base_family, MT_CPU, &mine); */
-void mt_table_set(mt_kernel_family *family, mt_device device, const void *table);
+ *     mt_table_set(&mt_base_tables, MT_CPU, &mine); */
+void mt_table_set(mt_kernel_tables *tables, mt_device device, const void *table);
 
 MT_C_END

@@ -9,7 +9,7 @@ const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = mt_attention_plain_saved_
                                     .attention_fwd = mt_attention_plain_fwd_cpu,
                                     .attention_bwd = mt_attention_plain_bwd_cpu,
                                     MT_GPT2_KERNELS(MT_KERNEL_CPU) };
-MT_FAMILY_DEFINE(gpt2)
+MT_TABLES_DEFINE(gpt2)
 
 /* ---- the op -------------------------------------------------------------------------------------------- */
 

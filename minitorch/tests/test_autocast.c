@@ -253,7 +253,7 @@ Test(autocast, a_parameter_is_converted_once_an_update)
     rng = mt_rng_new(6, 0);
     mt_scope_begin();
     mt_tensor *x = normal(MT_SHAPE(4, 3), false), *w = normal(MT_SHAPE(3, 2), true);
-    mt_table_set(&mt_16bit_family, MT_CPU, &table);
+    mt_table_set(&mt_16bit_tables, MT_CPU, &table);
     mt_autocast_begin(MT_BF16);
     for (int micro = 0; micro < 3; micro++)
         mt_linear(x, w, NULL);
@@ -266,7 +266,7 @@ Test(autocast, a_parameter_is_converted_once_an_update)
     mt_autocast_begin(MT_F16);
     mt_linear(x, w, NULL);
     mt_autocast_end();
-    mt_table_set(&mt_16bit_family, MT_CPU, NULL);
+    mt_table_set(&mt_16bit_tables, MT_CPU, NULL);
     cr_expect_geq(once, 4); /* x, which has no gradient, three times; w once; and the product's own conversions */
     cr_expect_eq(mt_bf16_to_f32(((mt_bf16 *)mt_data(out->node->saved[1].tensor))[0]), 2, "the old copy was used");
     cr_expect_gt(again, once);
@@ -314,7 +314,7 @@ static void attend(float *out, float *dx, mt_tensor *x, mt_attention_bf16_pays_f
 {
     mt_gpt2_table table = *mt_gpt2_kernels(MT_CPU);
     table.attention_bf16_pays = pays;
-    mt_table_set(&mt_gpt2_family, MT_CPU, &table);
+    mt_table_set(&mt_gpt2_tables, MT_CPU, &table);
     mt_scope_begin();
     mt_autocast_begin(MT_BF16);
     mt_tensor *qkv = mt_add(x, x), *y = mt_attention(qkv, 3);

@@ -111,7 +111,7 @@ Test(autocast_values, attention_has_the_gradient_of_what_it_computed)
 {
     mt_gpt2_table table = *mt_gpt2_kernels(MT_CPU);
     table.attention_bf16_pays = never;
-    mt_table_set(&mt_gpt2_family, MT_CPU, &table);
+    mt_table_set(&mt_gpt2_tables, MT_CPU, &table);
     mt_rng rng = mt_rng_new(3, MT_STREAM_TEST);
     for (int k = 0; k < 16; k++) {
         mt_dtype dtype = halves[k % 2];

@@ -68,14 +68,14 @@ static void note_copy(const mt_strided *dst, const mt_strided *src)
     (void)dst, (void)src;
 }
 
-Test(tables, one_entry_of_any_family_is_swapped)
+Test(tables, one_entry_of_any_table_is_swapped)
 {
     mt_base_table changed = mt_base_cpu;
     changed.copy_to_strided = note_copy;
-    mt_table_set(&mt_base_family, MT_CPU, &changed);
+    mt_table_set(&mt_base_tables, MT_CPU, &changed);
     cr_assert_eq(mt_kernels(MT_CPU)->copy_to_strided, note_copy);
-    cr_assert_eq(mt_gpt2_kernels(MT_CPU), &mt_gpt2_cpu, "other families keep theirs");
-    mt_table_set(&mt_base_family, MT_CPU, NULL);
+    cr_assert_eq(mt_gpt2_kernels(MT_CPU), &mt_gpt2_cpu, "other tables stay");
+    mt_table_set(&mt_base_tables, MT_CPU, NULL);
     cr_assert_eq(mt_kernels(MT_CPU), &mt_base_cpu);
 }
 
@@ -84,14 +84,14 @@ Test(tables, products_go_through_the_table_in_use)
     mt_base_table changed = mt_base_cpu;
     float a[6] = { 1, 2, 3, 4, 5, 6 }, b[6] = { 1, 0, 2, 0, 1, 1 }, c[4] = { 9, 9, 9, 9 };
     changed.matmul = note_dims;
-    mt_table_set(&mt_base_family, MT_CPU, &changed);
+    mt_table_set(&mt_base_tables, MT_CPU, &changed);
     mt_matmul_cpu(c, a, b, 2, 5, 3, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
     cr_assert(seen.M == 2 && seen.N == 5 && seen.K == 3 && seen.lda == 3 && seen.ldb == 5 && seen.ldc == 5);
     cr_assert(!seen.trans_a && !seen.trans_b && seen.write == MT_ACCUMULATE);
     mt_matmul_cpu(c, a, b, 2, 5, 3, MT_TRANS, MT_TRANS, MT_OVERWRITE);
     cr_assert(seen.lda == 2 && seen.ldb == 3 && seen.ldc == 5 && seen.trans_a && seen.trans_b);
     cr_assert_eq(seen.write, MT_OVERWRITE);
-    mt_table_set(&mt_base_family, MT_CPU, NULL);
+    mt_table_set(&mt_base_tables, MT_CPU, NULL);
     mt_matmul_cpu(c, a, b, 2, 2, 3, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
     cr_assert_arr_eq(c, ((float[]){ 8, 3, 20, 6 }), sizeof c); /* [1 2 3; 4 5 6] x [1 0; 2 0; 1 1] */
 }
