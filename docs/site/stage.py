@@ -24,11 +24,11 @@ import api
 
 OUT = Path(sys.argv[1]) / "pages"
 HERE = Path(__file__).resolve().parent
-GIVEN = "core prof ops cuda autograd nn optim memory data text ckpt dist plan models train".split()
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cpp", ".cuh": "cpp", ".mk": "make", ".sh": "bash"}
 ALONE = ("README.md", "docs/SELF_STUDY.md")             # in their tab of the site
 TABLES = ("docs/MAP.md", "docs/CLAIMS.md")              # that need the width
-WIDE = "---\nhide: [navigation]\n---\n"
+WIDE = {"hide": ["navigation"]}
+LAB, HEADER = {"search": {"boost": 4}}, {"search": {"boost": 0.25}} # a search finds a lab before headers (Material 8.3)
 TABLE = "| header | what it has |\n|---|---|"
 # What `rewrite` looks at: blocks of code, titles, links, code in the text.
 PART = re.compile(r"^```(?s:.*?)^```$|^ {4}.*$|^#.*$|!?\[(?:[^\]`]|`[^`]*`)*\]\([^)\s]+\)|`[^`]+`", re.M)
@@ -38,9 +38,10 @@ def read(path):
     return Path(path).read_text(encoding="utf-8", errors="replace")
 
 
-def put(path, text):
+def put(path, text, **settings):
+    """A file; for a page, with settings for MkDocs in front."""
     (OUT / path).parent.mkdir(parents=True, exist_ok=True)
-    (OUT / path).write_text(text, encoding="utf-8")
+    (OUT / path).write_text(f"---\n{json.dumps(settings)}\n---\n" * bool(settings) + text, encoding="utf-8")
 
 
 def relative(target, at):
@@ -60,11 +61,13 @@ def copied(path):
     return path
 
 
+rows = [row.split("\t")[0] for row in read("minitorch/stages.tsv").splitlines()]
+GIVEN = [row for row in rows if "/" not in row]
 patterns = ("README.md", "labs/*/README.md", "docs/*.md", "docs/results/*.md")
 pages = {path: read(path) for pattern in patterns for path in sorted(glob.glob(pattern))}
 order = re.findall(r'#include "(.*?)"', read("minitorch/mt.h"))
 found = [path for folder in GIVEN for path in sorted(glob.glob(f"minitorch/{folder}/**/*.h", recursive=True))]
-headers = [path.removeprefix("minitorch/") for path in found if not path.endswith("_table.h")]
+headers = [path.removeprefix("minitorch/") for path in found if not re.search(r"_table\.h$|/tests/", path)]
 contents = {header: api.read(f"minitorch/{header}") for header in sorted(headers, key=lambda h: h not in order)}
 labs = [path for path in pages if path.startswith("labs/")]
 sources = set()            # of which there are listings
@@ -169,7 +172,7 @@ def header_page(header):
     for block in blocks:
         lines += block_lines(block, [name for name in block.names if name not in seen], source, at)
         seen.update(block.names)
-    put(at, WIDE + "\n".join(lines))
+    put(at, "\n".join(lines), **WIDE, **HEADER)
 
 
 def header_row(header):
@@ -261,7 +264,7 @@ def navigation():
 for path in pages:
     text = self_study(path) if path == "docs/SELF_STUDY.md" else rewrite(pages[path], path, path)
     text += plots(path) if path == "docs/results/README.md" else ""
-    put(path, WIDE * (path in ALONE + TABLES) + text)
+    put(path, text, **(WIDE if path in ALONE + TABLES else LAB if path in labs else {}))
 for header in headers:
     header_page(header)
 index_page()
