@@ -233,11 +233,11 @@ def item(lab, word):
 
 
 def self_study(at):
-    table, answers = "| lab | hours | needs |\n|---|---|---|\n", ""
+    table, answers = "| lab | hours | steps | needs |\n|---|---|---|---|\n", ""
     for lab in labs:
         hours = re.match(r"about ([\d to]+) hours?", item(lab, "Time"))
         hours = hours[1].replace(" ", "&nbsp;") if hours else item(lab, "Time")
-        table += f"| [{title(lab)}]({relative(lab, at)}) | {hours} | {rewrite(item(lab, 'Needs'), lab, at)} |\n"
+        table += f"| [{title(lab)}]({relative(lab, at)}) | {hours} | {item(lab, 'Steps')} | {rewrite(item(lab, 'Needs'), lab, at)} |\n"
         page = f"solutions/{lab.split('/')[1]}/ANSWERS.md"
         if os.path.exists(page):
             text = rewrite(read(page).split("\n", 1)[1].strip("\n"), page, at)

@@ -19,6 +19,20 @@ sums() {
     done < <(grep -E '^- .*\([0-9]+ to [0-9]+ hours\)' docs/SELF_STUDY.md)
 }
 [ ! -d labs/15-scale ] || expect "sums of hours" 0 "" test "$(sums)" = ""
+# Each handout says which steps are core and which are optional, and these are steps of the lab.
+steps() {
+    local page
+    for page in labs/*/README.md; do
+        perl -0ne '/^- \*\*Steps:\*\* (all are core\.|(.*?) (?:is|are) optional; the\s+others are core\.)$/ms or print "$ARGV\n";
+            for my $step (($2 // "") =~ /\d\d\.\d+/g) { print "$ARGV: no step $step\n" if !/^\|.*\b\Q$step\E\b/m }' "$page"
+    done
+}
+expect "core and optional steps" 0 "" test "$(steps)" = ""
+
+# A line of code fits the page, where about 100 columns are seen; what a program prints is as wide as it is.
+wide() { awk '/^```/ { fenced = !fenced } !fenced && /^    / && length > 104 { print FILENAME ":" FNR ": " length - 4 " columns" }' README.md labs/*/README.md; }
+expect "lines of code" 0 "" test "$(wide)" = ""
+
 # Without MkDocs it says what to install. The tree has no .ci/deps, which would install it.
 mkdir -p "$dir/small/minitorch/core" "$dir/small/.ci" "$dir/none"
 printf 'core\t00\tmemory\nnn/tables.*\t02\t...\n' >"$dir/small/minitorch/stages.tsv"
