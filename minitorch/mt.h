@@ -17,6 +17,7 @@
 #include "core/scope.h"   /* frees the tensors of a training step */
 #include "core/state.h"   /* what a run saves, by name */
 #include "core/io.h"      /* whole files */
+#include "core/digits.h"  /* images of digits as bytes */
 
 /* Kernels. */
 #include "kernels/tables.h"      /* the kernels of each device */

@@ -8,30 +8,13 @@
 
 enum { EPOCHS = 3, BATCH = 64, PIXELS = 28 * 28, HIDDEN = 256, CLASSES = 10, SEED = 1 };
 
-/* Two files in the format IDX: a header, then a byte for each pixel; a header, then a byte for each label. */
-typedef struct digits {
-    mt_file_map images, labels;
-    int64_t count;
-} digits;
-
-static void open_digits(digits *set, const char *images, const char *images_standin, const char *labels,
-                        const char *labels_standin)
-{
-    mt_must(mt_data_map(&set->images, images, images_standin));
-    mt_must(mt_data_map(&set->labels, labels, labels_standin));
-    set->count = set->labels.size - 8;
-    MT_CHECK(set->count > 0 && set->images.size == 16 + set->count * PIXELS, "%s and %s do not belong together",
-             set->images.path, set->labels.path);
-}
-
 /* N images, those of order[0 .. N-1], as numbers around 0, and their labels. */
-static void gather(float *x, int32_t *label, const digits *set, const int64_t *order, int64_t N)
+static void gather(float *x, int32_t *label, const mt_digits *set, const int64_t *order, int64_t N)
 {
     for (int64_t n = 0; n < N; n++) {
         for (int64_t i = 0; i < PIXELS; i++)
-            x[n * PIXELS + i] = (float)set->images.bytes[16 + order[n] * PIXELS + i] / 128 - 0.25f;
-        label[n] = set->labels.bytes[8 + order[n]];
-        MT_CHECK(label[n] < CLASSES, "%s: label %d", set->labels.path, label[n]);
+            x[n * PIXELS + i] = (float)set->image[order[n] * PIXELS + i] / 128 - 0.25f;
+        label[n] = set->label[order[n]];
     }
 }
 
@@ -39,11 +22,9 @@ int main(void)
 {
     static float x[BATCH * PIXELS];
     static int32_t label[BATCH];
-    digits train, test;
-    open_digits(&train, "mnist/train-images-idx3-ubyte", "standin/train-images-idx3-ubyte",
-                "mnist/train-labels-idx1-ubyte", "standin/train-labels-idx1-ubyte");
-    open_digits(&test, "mnist/t10k-images-idx3-ubyte", "standin/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte",
-                "standin/t10k-labels-idx1-ubyte");
+    mt_digits train, test;
+    mt_must(mt_digits_open(&train, "train"));
+    mt_must(mt_digits_open(&test, "t10k"));
     int64_t *order = mt_calloc(mt_max(train.count, test.count), sizeof *order);
 
     mt_manual_mlp *model = mt_manual_mlp_new((int64_t[]){ PIXELS, HIDDEN, CLASSES, 0 }, BATCH);
@@ -74,7 +55,7 @@ int main(void)
         fflush(stdout);
     }
     mt_manual_mlp_free(model);
-    mt_file_map_close(&train.images), mt_file_map_close(&train.labels);
-    mt_file_map_close(&test.images), mt_file_map_close(&test.labels);
+    mt_digits_close(&train);
+    mt_digits_close(&test);
     free(order);
 }
