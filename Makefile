@@ -16,7 +16,7 @@ quote = '$(subst ','\'',$(value $(1)))'
 
 # A build uses all processors, unless -j was given. Here stand goals that only build and programs that run no make: a script
 # under another goal that calls make could not share this make's jobs. (make 4.3 shows -j of a make above in the environment only.)
-PARALLEL := all apps grader unit-programs emulator traced alike by-hand mnist gpt2 train-mnist train-gpt2 generate plan build/%
+PARALLEL := all apps grader unit-programs emulator traced alike by-hand mnist gpt2 run train-mnist train-gpt2 generate plan build/%
 ifeq ($(filter-out $(PARALLEL),$(MAKECMDGOALS))$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -37,8 +37,8 @@ endif
 MARCH   ?= native
 CC      ?= gcc
 PYTHON  ?= /usr/bin/python3
-# make bench LAB=02 measures your units, make pictures draws them; with MINE= the reference's.
-ifneq ($(and $(filter bench pictures,$(MAKECMDGOALS)),$(LAB)),)
+# make bench LAB=02 measures your units, make run LAB=04 runs and make pictures draws them; with MINE= the reference's.
+ifneq ($(and $(filter bench pictures run,$(MAKECMDGOALS)),$(LAB)),)
 MINE    ?= $(LAB)
 endif
 MINE    ?=

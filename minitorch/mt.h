@@ -39,6 +39,7 @@
 #include "optim/updates.h"  /* SGD to Adafactor, as kernels                           lab 04 */
 #include "optim/schedule.h" /* learning rates as functions of the step                lab 04 */
 #include "optim/optim.h"    /* parameters in groups, state by name */
+#include "optim/program.h"  /* a training program of your own                         lab 04 */
 #include "data/dataset.h"   /* samples by index                                       lab 05 */
 #include "data/sampler.h"   /* the order of the samples                               lab 05 */
 #include "data/loader.h"    /* batches, prefetched by worker threads                  lab 05 */

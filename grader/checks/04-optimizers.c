@@ -1,4 +1,4 @@
-/* 04-optimizers.c -- lab 04, update rules, learning rates and clipping: every row, its points and its hint. The
+/* 04-optimizers.c -- lab 04, update rules, learning rates, clipping, a program: every row, its points and its hint. The
  * oracle of the update rules computes their tolerances, too (testing/update_oracle.h). */
 #include "checks/04-optimizers.h"
 
@@ -152,6 +152,11 @@ static const clip_case clip_cases[] = {
       CLIP_THREADS },
 };
 
+/* ---- 04.10 the student's own program */
+static const mg_case program_cases[] = {
+    { 8, "digits", "print the loss of each epoch: while it falls, more epochs help, then a wider hidden layer" },
+};
+
 #define UPDATE_GROUP(step, title, rule) MG_GROUP(step, title, mg_04_update, rule##_cases)
 
 static const mg_group groups[] = {
@@ -168,6 +173,7 @@ static const mg_group groups[] = {
     MG_GROUP("04.8", "schedule", mg_04_schedule, schedule_cases),
     MG_GROUP("04.9", "norm", mg_04_clip, norm_cases),
     MG_GROUP("04.9", "clipping", mg_04_clip, clip_cases),
+    MG_GROUP("04.10", "own program", mg_04_program, program_cases),
 };
 
 // clang-format on

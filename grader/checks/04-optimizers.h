@@ -66,3 +66,6 @@ void mg_04_traffic(mg_run *run, const void *one_case); /* an mg_case */
 /* 04-schedules.c, 04-clip.c */
 void mg_04_schedule(mg_run *run, const void *one_case); /* a schedule_case */
 void mg_04_clip(mg_run *run, const void *one_case);     /* a clip_case */
+
+/* 04-program.c */
+void mg_04_program(mg_run *run, const void *one_case); /* an mg_case */

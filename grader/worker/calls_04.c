@@ -1,7 +1,8 @@
-/* calls_04.c -- how the worker calls the optimizers, schedules and clipping of lab 04.
+/* calls_04.c -- how the worker calls the optimizers, schedules, clipping and the program of lab 04.
  *
  * Doubles are sent as the bits of an i64, so that hyper-parameters, learning rates and norms are exact. */
 #include "optim/clip.h"
+#include "optim/program.h"
 #include "optim/schedule.h"
 #include "optim/updates.h"
 #include "worker/aborts.h"
@@ -106,6 +107,16 @@ static void clip_aborts(const mg_value *v) /* aborted [1]; max_norm [1], sizes [
     v[0].i64s[0] = mg_aborts(clip_grad_norm, v);
 }
 
+/* ---- a program ----------------------------------------------------------------------------------- */
+
+static void program_digits(const mg_value *v) /* answer; train [count,pixels], label, asked [n,pixels]; seed */
+{
+    int64_t count = v[2].count, asked = v[0].count, pixels = v[1].count / count;
+    mt_digits train = { .image = v[1].u8, .label = v[2].u8, .count = count, .pixels = pixels };
+    mt_program_digits(v[0].u8, &train, &(mt_digits){ .image = v[3].u8, .count = asked, .pixels = pixels },
+                      (uint64_t)v[4].i64);
+}
+
 // clang-format off
 const mg_function mg_calls_04[] = {
     UPDATES(UPDATE_ENTRIES)
@@ -114,5 +125,6 @@ const mg_function mg_calls_04[] = {
     { "mt_grad_norm_cpu", grad_norm },
     { "mt_clip_grad_norm_cpu", clip_grad_norm },
     { "may abort: mt_clip_grad_norm_cpu", clip_aborts },
+    { "mt_program_digits", program_digits },
     { NULL, NULL },
 };

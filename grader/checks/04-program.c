@@ -1,0 +1,78 @@
+/* 04-program.c -- how the check of step 04.10 runs: the student's own program learns to read digits.
+ *
+ * It gets images with labels and images without, in random orders, and returns a class for each of the latter, whose
+ * labels only the checker has. How it learns is not looked at. Row: 04-optimizers.c. */
+#include "checks/04-optimizers.h"
+#include "checks/digits.h"
+#include "checks/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAIN = 20000, ASKED = 5000 }; /* images, less up to 99: a program has to treat its last batch, too */
+
+/* `count` images of a set, drawn at random, into image; their labels into label. */
+static void draw(mg_run *run, uint8_t *image, uint8_t *label, const mg_digits *set, int64_t count)
+{
+    int64_t *which = malloc(sizeof *which * (size_t)set->count);
+    MT_CHECK(which, "out of memory for an order");
+    mt_rng_permutation(mg_rng(run), which, set->count);
+    for (int64_t n = 0; n < count; n++) {
+        memcpy(image + n * set->pixels, set->image + which[n] * set->pixels, (size_t)set->pixels);
+        label[n] = set->label[which[n]];
+    }
+    free(which);
+}
+
+static int64_t how_many(mg_run *run, const mg_digits *set, int64_t most)
+{
+    return mt_min(set->count, most) - mg_pick(mg_rng(run), 0, 99);
+}
+
+/* The share of right answers, with what wrong ones have in common as the hint; below 0: one is no class. */
+static double judge(mg_run *run, const uint8_t *label, int64_t asked)
+{
+    const uint8_t *answer = mg_result(run, "answer");
+    int64_t right = 0, same = 0;
+    for (int64_t n = 0; n < asked; n++) {
+        if (answer[n] >= MG_DIGIT_CLASSES) {
+            mg_hint(run, "is answer[i] written for every image of `asked`, also for the last ones, which may be fewer "
+                         "than a batch?");
+            mg_fail(run, "answer[%lld] of %lld is %d, which is no class", (long long)n, (long long)asked, answer[n]);
+            return -1;
+        }
+        right += answer[n] == label[n];
+        same += answer[n] == answer[0];
+    }
+    if (same == asked)
+        mg_hint(run, "every answer is %d: does the loss fall from epoch to epoch, and is it finite? print it",
+                answer[0]);
+    else if (right < asked / 4)
+        mg_hint(run,
+                "a tenth would be right by chance: does the loss fall (print it)? are images and labels of a batch "
+                "those of the same indices, and the answers those of the model after the training?");
+    return (double)right / (double)asked;
+}
+
+void mg_04_program(mg_run *run, const void *one_case)
+{
+    mg_digit_sets sets;
+    (void)one_case;
+    if (!mg_digits_open(run, &sets))
+        return;
+    int64_t count = how_many(run, &sets.train, TRAIN), asked = how_many(run, &sets.test, ASKED), P = sets.train.pixels;
+    uint8_t *label = malloc((size_t)asked);
+    MT_CHECK(label, "out of memory for %lld labels", (long long)asked);
+    mg_begin(run, "mt_program_digits");
+    mg_out(run, "answer", MT_U8, MT_SHAPE(asked));
+    uint8_t *image = mg_in(run, "train", MT_U8, MT_SHAPE(count, P));
+    draw(run, image, mg_in(run, "label", MT_U8, MT_SHAPE(count)), &sets.train, count);
+    draw(run, mg_in(run, "asked", MT_U8, MT_SHAPE(asked, P)), label, &sets.test, asked);
+    mg_i64(run, "seed", (int64_t)(mt_rng_u64(mg_rng(run)) >> 1));
+    double share = mg_call(run) ? judge(run, label, asked) : -1;
+    if (share >= 0)
+        mg_digits_judge(run, &sets, share, "your program");
+    free(label);
+    mg_digits_close(&sets.train);
+    mg_digits_close(&sets.test);
+}
