@@ -210,6 +210,9 @@ endef
 $(eval $(call archive_rule,given,$(call obj,$(GIVEN))))
 $(eval $(call archive_rule,testing,$(call obj,$(TESTING))))
 $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
+# The grader links all objects of these folders: an object whose source was renamed or removed goes.
+stale = $(foreach o,$(wildcard $(REF)/$(1)),$(if $(wildcard $(patsubst $(REF)/$(2)/%.o,$(3)/%.*,$(o))),,$(o)))
+$(shell rm -f $(call stale,units/*/*.o,units,$(REFERENCE)) $(call stale,counted/*/*.o,counted,$(REFERENCE)) $(call stale,worker/*.o,worker,grader/worker))
 
 # The program that starts a worker in the sandbox, where there are no libraries.
 $(REF)/worker/launch: $(REF)/worker/launch.o

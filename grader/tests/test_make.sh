@@ -33,6 +33,12 @@ kept=$(sed '/^[^#]*$(shell/,$d' "$root/Makefile" | sed -n ':a;/\\$/{N;ba};s/^une
 quoted=$(grep -ohE 'quote,[A-Z]+|_value,[a-z-]+,[A-Z]+' "$root"/Makefile "$root"/{grader,minitorch}/*/*.mk | sed 's/.*,//' | sort -u)
 check "quoted, and exported: $(comm -13 <(echo "$kept") <(echo "$quoted") | xargs)" [ -z "$(comm -13 <(echo "$kept") <(echo "$quoted"))" ]
 
+# An object whose source was renamed would be linked beside the new one.
+mkdir -p "$dir"/{units,counted}/04-optimizers "$dir/worker"
+touch "$dir"/{units,counted}/04-optimizers/{clip,renamed}.o "$dir"/worker/{main,renamed}.o
+(cd "$root" && make -s -n help REF="$dir") >"$dir/log" 2>&1 || bad "make help: $(cat "$dir/log")"
+check "objects without a source" [ "$(cd "$dir" && find . -name '*.o' | sort | xargs)" = "./counted/04-optimizers/clip.o ./units/04-optimizers/clip.o ./worker/main.o" ]
+
 # An entry's words are arguments as they are.
 # shellcheck disable=SC2016
 words='$(shell '"$touch"')`'"$touch"'`'
