@@ -6,6 +6,7 @@
  *
  * No recursion: a chain of 100,000 nodes needs a list, not 100,000 stack frames. */
 #include "autograd/node.h"
+#include "core/scope.h"
 
 static void count_consumers(mt_node *root)
 {
@@ -63,4 +64,15 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
         MT_TODO("03.8"); /* delete this line when yours stands here */
     }
     mt_node_list_free(&ready);
+}
+
+void mt_backward(mt_tensor *loss)
+{
+    const float one = 1;
+    MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
+             mt_text_of(loss));
+    mt_scope_begin();
+    mt_tensor *gradient = mt_from(mt_shape_of(loss), MT_F32, &one);
+    mt_backward_from(loss, mt_to_device(gradient, mt_device_of(loss)));
+    mt_scope_end();
 }

@@ -1,6 +1,6 @@
 /* gpt2.c -- a small GPT-2 learns to write, character by character: a whole training program, from text to sample.
  *
- * `make gpt2` runs it, in about a minute on two cores. train_gpt2.c is the same loop with what a long run needs. */
+ * `make gpt2` runs it, in a minute. docs/TOUR.md follows such a loop. train_gpt2.c has what a long run needs. */
 #include <stdio.h>
 #include <stdlib.h>
 

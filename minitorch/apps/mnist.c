@@ -1,6 +1,6 @@
 /* mnist.c -- a perceptron learns to read handwritten digits: a whole training program, from the files to the accuracy.
  *
- * `make mnist` runs it. train_mnist.c is the same loop with everything that a long run needs. */
+ * `make mnist` runs it, docs/TOUR.md follows a batch. train_mnist.c is the same loop with what a long run needs. */
 #include <stdio.h>
 
 #include "mt.h"

@@ -240,17 +240,6 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
     return mt_zeros_for(edge->leaf ? MT_USE_GRADIENT : mt_alloc_use(), edge->shape, node->device);
 }
 
-void mt_backward(mt_tensor *loss)
-{
-    const float one = 1;
-    MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
-             mt_text_of(loss));
-    mt_scope_begin();
-    mt_tensor *gradient = mt_from(mt_shape_of(loss), MT_F32, &one);
-    mt_backward_from(loss, mt_to_device(gradient, mt_device_of(loss)));
-    mt_scope_end();
-}
-
 void mt_grad_ready_hook(void (*call)(mt_tensor *leaf))
 {
     __atomic_store_n(&ready_callbacks, call, __ATOMIC_RELAXED);

@@ -6,6 +6,7 @@ make -s build/release/bin/mnist build/release/bin/make_digits >"$dir/log" 2>&1 |
 for program in mnist gpt2; do
     source=minitorch/apps/$program.c
     check "$program: at most 70 lines" test "$(wc -l <"$source")" -le 70
+    check "$program: names the tour" grep -qF docs/TOUR.md "$source"
     check "$program: includes mt.h and no other header of ours" test "$(grep '^#include "' "$source")" = '#include "mt.h"'
     check "$program: no options" grep -q '^int main(void)$' "$source"
     check "$program: train_$program.c says that it is the same loop" grep -q "the loop of $program.c" <(head -1 "minitorch/apps/train_$program.c")
