@@ -257,7 +257,6 @@ static void run_all(mg_results *results, const mg_options *o, mg_bench *bench)
     if (o->capture && !(bench->capture.file = fopen(o->capture, "w+be")))
         mt_warn("%s cannot be written: no calls are kept", o->capture);
     mg_run_rows(results, o, bench, NULL, shown);
-    mg_rows_vacuous(results, bench);
     if (bench->capture.file)
         fclose(bench->capture.file);
     bench->capture.file = NULL;

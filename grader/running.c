@@ -21,25 +21,44 @@ static bool same_step(const mg_results *results, int64_t i, int64_t j)
     return i >= 0 && j < results->count && strcmp(results->rows[i].step, results->rows[j].step) == 0;
 }
 
+static void tell(mg_shown *shown, const mg_results *results, int64_t i, const mg_options *o)
+{
+    shown[i] = (mg_shown){ true, results->rows[i].verdict };
+    if (o->watcher)
+        o->watcher->row(results, &results->rows[i]);
+}
+
+/* Show the rows of a step, begin .. end - 1, that have run and are not shown yet. One that passes is shown when no other
+ * takes that from it any more (mg_rows_vacuous), which one that was shown says for all. */
+static void show_step(mg_shown *shown, mg_results *results, int64_t begin, int64_t end, const mg_options *o,
+                      const mg_bench *bench)
+{
+    bool settled = false;
+    for (int64_t i = begin; i < end; i++)
+        settled = settled || (shown[i].told && shown[i].verdict == MG_PASS);
+    settled = settled || mg_rows_vacuous(results, begin, end, bench);
+    for (int64_t i = begin; i < end; i++)
+        if (results->rows[i].ran && !shown[i].told && (settled || results->rows[i].verdict != MG_PASS))
+            tell(shown, results, i, o);
+}
+
 /* Row i has run. While a step is not written, its last row decides about all of them (mg_rows_spread_todo). */
 static void show(mg_shown *shown, mg_results *results, int64_t i, const mg_options *o, const mg_bench *bench)
 {
     int64_t begin = i, end = i + 1;
-    if (is_unwritten(bench, &results->rows[i])) {
-        if (same_step(results, i, end))
-            return;
-        while (same_step(results, begin - 1, i))
-            begin--;
+    bool unwritten = is_unwritten(bench, &results->rows[i]);
+    if (unwritten && same_step(results, i, end))
+        return;
+    while (same_step(results, begin - 1, i))
+        begin--;
+    while (same_step(results, i, end))
+        end++;
+    mg_rows_spread_todo(results, unwritten ? begin : i, i + 1, bench);
+    for (int64_t j = unwritten ? begin : i; j <= i; j++) {
+        mg_rows_lead(results, j, &bench->info);
+        mg_row_no_return(&results->rows[j], bench, results->build_log);
     }
-    mg_rows_spread_todo(results, begin, end, bench);
-    for (; begin < end; begin++) {
-        mg_row *row = &results->rows[begin];
-        mg_rows_lead(results, begin, &bench->info);
-        mg_row_no_return(row, bench, results->build_log);
-        shown[begin] = (mg_shown){ true, row->verdict };
-        if (o->watcher)
-            o->watcher->row(results, row);
-    }
+    show_step(shown, results, begin, end, o, bench);
 }
 
 void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher)
@@ -96,4 +115,7 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
     }
     mg_session_end(session);
     mg_rows_spread_todo(results, 0, results->count, bench);
+    for (int64_t i = 0; shown && i < results->count; i++)
+        if (results->rows[i].ran && !shown[i].told) /* its step did not come to its end */
+            tell(shown, results, i, o);
 }

@@ -10,10 +10,11 @@ typedef struct mg_shown {
     mg_verdict verdict;
 } mg_shown;
 
-/* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each; `shown`, one for each row,
- * keeps what was told, and NULL tells nothing. Rows that measure (mg_row_measures) run last, so that a wrong value is
- * seen soon; they stay at their place in results. */
+/* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each as soon as the others of its
+ * step do not change its verdict any more; `shown`, one for each row, keeps what was told, and NULL tells nothing and
+ * leaves vacuous rows as they are. Rows that measure (mg_row_measures) run last, so that a wrong value is seen soon;
+ * they stay at their place in results. */
 void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
 
-/* mg_show_changes -- show again what later rows, or the search for the lab at fault, have changed. */
+/* mg_show_changes -- show again what the search for the lab at fault, or a row that measures, has changed. */
 void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher);

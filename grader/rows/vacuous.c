@@ -3,7 +3,8 @@
  *
  * Which rows these are is tried: a passing row is judged again with the answers of functions that leave all outputs as
  * they are, or fill them with a constant. Where given code around the student's decides, lab.json lists the row
- * (mg_labinfo_idle); labs.sh grades units with empty regions. Only steps with a failing row are looked at. */
+ * (mg_labinfo_idle); labs.sh grades units with empty regions. In a step without failures the first row that a function
+ * must work for is enough. */
 #include "rows/rows.h"
 
 #include <stdlib.h>
@@ -44,20 +45,20 @@ static bool passes_idle(const mg_row *row, const mg_bench *bench)
     return passed;
 }
 
-/* Rows begin .. end - 1 are of one step. */
-static void look_at_step(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
+bool mg_rows_vacuous(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
 {
-    bool failed = false;
+    bool failed = false, all_ran = true;
     for (int64_t i = begin; i < end; i++) {
-        mg_verdict v = results->rows[i].verdict;
-        if (mg_verdict_open(v))
-            return; /* it may be the one that works */
-        failed = failed || v != MG_PASS;
+        const mg_row *row = &results->rows[i];
+        all_ran = all_ran && row->ran;
+        failed = failed || (row->ran && row->verdict != MG_PASS);
+        if (row->ran && mg_verdict_open(row->verdict))
+            return true; /* it may be the one that works */
     }
-    for (int64_t i = begin; failed && i < end; i++)
-        if (results->rows[i].verdict == MG_PASS && !passes_idle(&results->rows[i], bench))
-            return;
-    for (int64_t i = begin; failed && i < end; i++)
+    for (int64_t i = begin; (failed || !all_ran) && i < end; i++)
+        if (results->rows[i].ran && results->rows[i].verdict == MG_PASS && !passes_idle(&results->rows[i], bench))
+            return true;
+    for (int64_t i = begin; failed && all_ran && i < end; i++)
         if (results->rows[i].verdict == MG_PASS) {
             mg_row *row = &results->rows[i];
             row->verdict = MG_FAIL;
@@ -67,13 +68,5 @@ static void look_at_step(mg_results *results, int64_t begin, int64_t end, const 
                      "passes, but so does a function that does nothing: counts once another row of step %s passes",
                      row->step);
         }
-}
-
-void mg_rows_vacuous(mg_results *results, const mg_bench *bench)
-{
-    for (int64_t begin = 0, end; begin < results->count; begin = end) {
-        for (end = begin; end < results->count && strcmp(results->rows[end].step, results->rows[begin].step) == 0;)
-            end++;
-        look_at_step(results, begin, end, bench);
-    }
+    return all_ran;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two gradings of one lab at the same time, into one folder: each has its own report. Afterwards the name is free again.
-# If a report cannot be written, the grade is still given.
+# If a report cannot be written, the grade is still given. A row is shown when its verdict is known.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 cd "$root"
@@ -32,4 +32,11 @@ rc=0 && grade solutions/00-tensors "$dir/third" || rc=$?
 check "a report that cannot be written is exit status 3" [ $rc -eq 3 ]
 check "and said" grep -q 'no report: .*00.json' "$dir/third"
 check "and the points are printed all the same" grep -q '^grade 00: ' "$dir/third"
+
+# Rows that pass although the function does nothing: the step is shown when that is known, each row once.
+mkdir "$dir/idle"
+for unit in solutions/03-autograd/*.c; do "$build/bin/strip" "$unit" - | sed '/MT_TODO/d' >"$dir/idle/${unit##*/}"; done
+"$build/bin/grade" -q --lab 03 --step 03.3 --units "$dir/idle" >"$dir/said" 2>&1
+check "a row passes, and so does nothing" grep -q 'recording: none inside no_grad  *FAIL' "$dir/said"
+check "each row is shown once" [ -z "$(grep -oE '^ 03\.3  [a-z: _]*[a-z]' "$dir/said" | sort | uniq -d)" ]
 finish reports
