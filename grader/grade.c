@@ -334,8 +334,8 @@ static void put_gift(const mg_options *o, const mg_results *results)
     printf("\n Your framework can now %s.\n Try it with your units:  %s\n", mg_json_string(info.json, "gives"),
            mg_json_string(info.json, "try"));
     if (lab[1])
-        printf(" The next lab:  make lab LAB=%.2s", lab[1]->id);
-    puts(lab[1] ? "     How far you are:  make progress" : " That was the last lab. How far you are:  make progress");
+        printf(" The next lab:            make lab LAB=%.2s\n", lab[1]->id);
+    puts(" How far you are:         make progress; make grow measures how much of a run is your code");
     mg_labinfo_free(&info);
 }
 
