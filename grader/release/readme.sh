@@ -33,7 +33,7 @@ On Debian 12 or 13 with git and make; each command installs the packages that it
     make test                build, unit tests, training, and the labs: skeletons earn 0, the reference all points
     make lab LAB=00          open a lab: its handout, what is to be written, a first grade
     make grade LAB=00        grade it; STEP=00.2 grades one step
-    make progress            which labs pass
+    make progress            which labs pass, how many lines you wrote, what your framework can do
     make help                all commands
 
 ## Map

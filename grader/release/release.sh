@@ -55,20 +55,20 @@ printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
 mkdir "$tree/reference" "$work/arm" "$work/given"
 find "$tree/minitorch" -name '*.mk' -exec sed -i -E '/^## make (cluster|gpu-check)\b/d' {} + # what needs the sources
 
-# Checks: those of the labs, and the others that these need. Objects say what that is.
-objects=$build/obj/grader/checks
-nm -A -P -g "$objects"/*.o | awk -v numbers=" $(printf '%s\n' "${labs[@]}" | cut -c1-2 | xargs) " '
-    { file = $1; sub(/.*\//, "", file); sub(/\.o:$/, "", file); all[file] = 1 }
+# Checks: those of the labs, and the others that these need, also for the given code that they call. Objects say what that is.
+(cd "$build/obj" && find grader/checks minitorch -name '*.o' ! -path 'minitorch/apps/*' ! -path 'minitorch/bench/*' ! -path 'minitorch/tests/*' | xargs nm -A -P -g) |
+    awk -v numbers=" $(printf '%s\n' "${labs[@]}" | cut -c1-2 | xargs) " '
+    { file = $1; sub(/\.o:$/, "", file); all[file] = 1 }
     $3 ~ /^[UwV]$/ { needs[file] = needs[file] " " $2; next }
     { has[$2] = file }
     END {
-        for (f in all) if (f !~ /^[0-9]/ || index(numbers, " " substr(f, 1, 2) " ")) chosen[f] = todo[++n] = f
+        for (f in all) if (f ~ /^grader/) { lab = substr(f, 15, 2); if (lab !~ /[0-9]/ || index(numbers, " " lab " ")) chosen[f] = todo[++n] = f }
         for (i = 1; i <= n; i++) {
             count = split(needs[todo[i]], name, " ")
             for (j = 1; j <= count; j++)
                 if (name[j] in has && !(has[name[j]] in chosen)) chosen[has[name[j]]] = todo[++n] = has[name[j]]
         }
-        for (i = 1; i <= n; i++) print "grader/checks/" todo[i] ".c"
+        for (i = 1; i <= n; i++) if (todo[i] ~ /^grader/) print todo[i] ".c"
     }' >"$work/checks"
 for ((i = 0; i < 5; i++)); do # their headers, and the headers of these
     xargs grep -ho '"checks/[^"]*"' <"$work/checks" | tr -d '"' | sed 's,^,grader/,' | sort -u - "$work/checks" >"$work/more"
@@ -88,7 +88,7 @@ fi
 perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/\n## Lab (\d\d).*?(?=\n## Lab|\z)/$keep{$1} ? $& : ""/gse;' "$tree/docs/MAP.md" "${labs[@]}"
 (cd "$tree" && find docs labs minitorch grader README.md \( -name '*.md' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -path 'minitorch/bench/*.sh' \) -print0 |
     xargs -0 perl -ni -e 'next if /^Answers for instructors:/; s{\bsolutions/}{labs/}g; print')
-(cd "$tree/labs" && sha256sum */*.c*) >"$tree/reference/skeletons"
+mkdir "$tree/reference/skeletons" && (cd "$tree/labs" && find . -name '*.c' -o -name '*.cu' | sort | xargs cp --parents -t "$tree/reference/skeletons")
 $here/links.sh "$tree"
 
 # ---- the reference's units as objects -------------------------------------------------------------------------------
@@ -202,4 +202,4 @@ mv -T "$keep" "$out-instructor" && mv -T "$tree" "$out"
 [ -z "$after" ] || mv -T "$later" "$out-after"
 for words in "${skipped[@]}"; do say "left out: $words"; done
 for words in "${said[@]}"; do say "$words"; done
-say "$out: ${#labs[@]} labs, reference for $(cd "$out/reference" && ls -d [a-z]*/ | tr -d / | xargs), $(du -sh "$out" | cut -f1); $out-instructor: the key"
+say "$out: ${#labs[@]} labs, reference for $(cd "$out/reference" && ls -d */units | cut -d/ -f1 | xargs), $(du -sh "$out" | cut -f1); $out-instructor: the key"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# mutants.sh, rowverdict and progress.sh, with a fake grader: which mutants are rejected, which are not, and the messages.
+# mutants.sh and rowverdict, with a fake grader: which mutants are rejected, which are not, and the messages.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 cd "$root"
 build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
-build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
+build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh
 unset SAMPLE UNTIL
 export ROOT=$dir GRADE=$dir/grade PAUSE=0 SEED=5eed02
 cd "$ROOT"
@@ -102,29 +102,4 @@ sed -i 's/linear.c does not build/the units do not build together/g' unbuilt.jso
 expect "rowverdict: nor of units that do not link" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6
 expect "rowverdict: not JSON" 2 "not JSON" "$build/bin/rowverdict" bad.json 02.6
 
-mkdir -p labs/00-tensors labs/01-matmul && touch labs/01-matmul/lab.json
-printf '{\n  "gives": "reshape tensors",\n  "try": "make bench LAB=\\"00\\"",\n  "units": []\n}\n' >labs/00-tensors/lab.json
-printf '#!/bin/sh\necho "$2" >>"$ROOT/graded"\necho "grade $2: $(cat "$ROOT/said$2")"\n' >grade
-echo '90/100' >said00 && echo '0/100 TODO=9' >said01
-echo 'int a;' >labs/00-tensors/unit.c
-progress_says() { expect "$1" 0 "$2" "$progress" "$build"; }
-progress_says "a lab that passes" "00-tensors              90/100  passes"
-progress_says "a lab not begun" "01-matmul                0/100  not begun"
-progress_says "what it can do, and the command" '  - reshape tensors                                            make bench LAB="00"'
-progress_says "the last line" "progress: 1/2 labs"
-check "a result is kept" [ "$(xargs <graded)" = "00 01" ]
-echo 'int b;' >>labs/00-tensors/unit.c
-echo '90/100 FAIL=1' >said00
-progress_says "a lab that fails, its unit has changed" "begun: FAIL=1"
-echo 'int c;' >>labs/00-tensors/unit.c
-progress_says "where to begin" "Start with: make lab LAB=00"
-check "only it was graded again" [ "$(xargs <graded)" = "00 01 00 00" ]
-echo 'int d;' >>labs/00-tensors/unit.c
-echo '90/100 INCONCLUSIVE=1' >said00
-progress_says "a race that was not measured" "  passes"
-progress_says "it is not kept" "  passes"
-check "but graded each time" [ "$(xargs <graded)" = "00 01 00 00 00 00" ]
-printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
-progress_says "a grader that cannot" "could not be graded: no worker"
-
-finish "mutants.sh, progress.sh"
+finish mutants.sh

@@ -45,12 +45,15 @@ check "it is graded as with them: $last" grep -q '^grade 03: 100/100$' <<<"$last
 cp whole/*.c "$root/labs/03-autograd/lab.json" labs/03-autograd/
 of_tree() { "$bin/grade" --root "$tree" --lab 03 --build "$build" --no-speed "$@"; }
 expect "what a passed lab gave" 0 ' Try it with your units:  make mnist MINE=03' of_tree
+expect "the next lab" 0 ' The next lab:            make lab LAB=04' of_tree
 out=$(of_tree --step 03.1)
 check "nothing after one step" eval '! grep -q "Your framework can" <<<"$out"'
 
-# In a release there are no solutions, and the skeletons have their digests.
-"$bin/strip" solutions/03-autograd/tape.c labs/03-autograd/tape.c && "$bin/strip" solutions/03-autograd/backward.c labs/03-autograd/backward.c
-mkdir reference && (cd labs && sha256sum */*.c >../reference/skeletons) && rm -r solutions
+# In a release there are no solutions: it has the skeletons.
+for unit in tape backward; do grader/tools/skeleton.sh "$build" 03-autograd/$unit.c >"$dir/unit" && cp "$dir/unit" labs/03-autograd/$unit.c; done
+mkdir reference && cp -r labs reference/skeletons && rm -r solutions
 expect "in a release" 0 "5 functions of labs/03-autograd" scratch 03-autograd
-expect "there, too, no second time over what was written" 1 "has lines of yours" scratch 03-autograd
+expect "there, too, again" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+echo 'static int mine;' >>labs/03-autograd/tape.c
+expect "there, too, a student's line" 1 "has lines of yours" scratch 03-autograd
 finish "scratch.sh"

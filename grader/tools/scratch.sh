@@ -10,12 +10,7 @@ stop() { echo "lab: $*" >&2 && exit 1; }
 compgen -G "labs/$lab/*.c" >/dev/null || stop "lab ${lab%%-*} has .cu units only: they are written in their skeletons"
 for unit in labs/"$lab"/*.c; do
     name=${unit##*/}
-    if [ -d solutions ]; then
-        "$build/bin/strip" "solutions/$lab/$name" "$work/skeleton"
-    else # a release, where labs/ began with the skeletons
-        cp "$unit" "$work/skeleton"
-        (cd labs && grep " $lab/$name\$" ../reference/skeletons | sha256sum --quiet -c - >/dev/null 2>&1) || : >"$work/skeleton"
-    fi
+    grader/tools/skeleton.sh "$build" "$lab/$name" >"$work/skeleton"
     awk -f grader/tools/scratch.awk "$work/skeleton" >"$work/$name"
     cmp -s "$unit" "$work/skeleton" || cmp -s "$unit" "$work/$name" ||
         stop "$unit has lines of yours: move it away first, then git checkout $unit brings its skeleton back"
