@@ -34,6 +34,7 @@ On Debian 12 or 13 with git and make; each command installs the packages that it
     make lab LAB=00          open a lab: its handout, what is to be written, a first grade
     make grade LAB=00        grade it; STEP=00.2 grades one step
     make progress            which labs pass, how many lines you wrote, what your framework can do
+    make grow                the share of a run's processor time that is spent in your functions
     make help                all commands
 
 ## Map
