@@ -28,8 +28,8 @@ static void tell(mg_shown *shown, const mg_results *results, int64_t i, const mg
         o->watcher->row(results, &results->rows[i]);
 }
 
-/* Show the rows of a step, begin .. end - 1, that have run and are not shown yet. One that passes is shown when no other
- * takes that from it any more (mg_rows_vacuous), which one that was shown says for all. */
+/* Show the rows of a step, begin .. end - 1, that have run and are not shown yet. One that passes is shown when no
+ * other takes that from it any more (mg_rows_vacuous), which one that was shown says for all. */
 static void show_step(mg_shown *shown, mg_results *results, int64_t begin, int64_t end, const mg_options *o,
                       const mg_bench *bench)
 {

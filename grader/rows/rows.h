@@ -30,6 +30,7 @@ void mg_row_no_return(mg_row *row, const mg_bench *bench, const char *build_log)
  * it: a step is TODO, for a function, if any of its cases found it unwritten. Rows begin .. end - 1. */
 void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);
 
-/* mg_rows_vacuous -- of rows begin .. end - 1, one step, those that a function passes although it does nothing lose their
- * points where no other row of the step passes. False, and nothing is done, while that depends on a row that has not run. */
+/* mg_rows_vacuous -- of rows begin .. end - 1, one step, those that a function passes although it does nothing lose
+ * their points where no other row of the step passes. False, and nothing is done, while that depends on a row that has
+ * not run. */
 bool mg_rows_vacuous(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);
