@@ -7,7 +7,7 @@
 cluster: apps
 	@minitorch/bench/cluster.sh $(ARGS) $(B)
 
-## make pictures LAB=13    draw the pictures of a handout with your units (MINE= with the reference's): build/pictures
+## make pictures LAB=05    draw the pictures of a handout with your units (MINE= with the reference's): build/pictures
 ##                         without LAB: those of all handouts, where they are
 .PHONY: pictures
 pictures: apps
