@@ -3,7 +3,7 @@
  * libcjson reads more than JSON: 02, 2., control characters in strings and between values, bytes that are not UTF-8.
  * So the text is checked against the grammar first, of RFC 8259. */
 #include "ckpt/manifest.h"
-#include "core/utf8.h"
+#include "text/utf8.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

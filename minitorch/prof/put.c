@@ -1,6 +1,6 @@
 /* put.c -- escaping for JSON, XML and terminals, over one reader of UTF-8. */
 #include "prof/put.h"
-#include "core/utf8.h"
+#include "text/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

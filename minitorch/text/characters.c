@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/utf8.h"
+#include "text/utf8.h"
 #include "text/vocabulary.h"
 
 mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size)

@@ -4,7 +4,7 @@
  * mt_unicode_version. A byte that is not part of valid UTF-8 is a character of kind MT_KIND_OTHER. */
 #pragma once
 
-#include "core/utf8.h"
+#include "text/utf8.h"
 
 MT_C_BEGIN
 

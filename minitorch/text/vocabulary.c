@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
-#include "core/utf8.h"
+#include "text/utf8.h"
 
 #define MERGES_LINE     "#version: 0.2\n"
 #define CHARACTERS_LINE "#characters\n"
