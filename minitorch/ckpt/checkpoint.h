@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ckpt/manifest.h"
+#include "ckpt/values.h"
 #include "core/io.h"
 
 MT_C_BEGIN

@@ -1,6 +1,7 @@
 /* manifest.c -- manifest.json as text and back; every field is checked, as another program may have written it. */
 #include "ckpt/manifest.h"
 #include "ckpt/crc32c.h"
+#include "ckpt/values.h"
 #include "core/io.h"
 
 #include <cjson/cJSON.h>

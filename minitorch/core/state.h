@@ -4,7 +4,7 @@
  *     mt_module_state(&state, model);                          // "h.0.ln_1.weight", ... (nn/module.h)
  *     mt_optim_state(&state, optim);                           // "h.0.ln_1.weight/exp_avg", ... (optim/optim.h)
  *     mt_state_integer(&state, &step, "step");
- *     mt_state_setting(&state, "seed", "%d", 1);
+ *     mt_state_setting(&state, "seed", "%d", 1);               // real numbers and settings: ckpt/values.h
  *     status = mt_safetensors_write(path, &state);             // or read: the same list (ckpt/safetensors.h)
  *     mt_state_free(&state);
  *
@@ -33,13 +33,10 @@ typedef struct mt_state {
     int64_t count;
 } mt_state;
 
-/* Append a value. Names are printf formats, at most 111 characters long; a setting's format is that of its text.
+/* Append a value. Names are printf formats, at most 111 characters long.
  * Aborts: a longer name; a tensor that is not dense. */
 void mt_state_tensor(mt_state *state, mt_tensor *tensor, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void mt_state_integer(mt_state *state, int64_t *integer, const char *name, ...) __attribute__((format(printf, 3, 4)));
-void mt_state_real(mt_state *state, double *real, const char *name);
-void mt_state_setting(mt_state *state, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void mt_state_fix(mt_state *state); /* turn all integers so far into settings of their present values */
 void mt_state_rng(mt_state *state, mt_rng *rng, const char *name); /* NAME.seed, NAME.stream, NAME.counter */
 
 mt_state_item *mt_state_find(const mt_state *state, const char *name); /* lent; NULL when there is none */
@@ -50,12 +47,6 @@ int64_t mt_state_bytes(const mt_state *state);                         /* of all
  * sizes. */
 mt_state mt_state_clone(const mt_state *state);
 void mt_state_copy(const mt_state *to, const mt_state *from);
-
-/* mt_state_texts -- all numbers and settings as settings of their present values, without the tensors.
- * mt_state_read -- a number becomes what the text says, a setting is compared with it; `dry` only checks. path: the
- * file, for messages. MT_ERR_FORMAT: no text (NULL), or not a number. MT_ERR_ARGUMENT: a setting differs. */
-mt_state mt_state_texts(const mt_state *state);
-mt_status mt_state_read(const mt_state_item *item, const char *text, const char *path, bool dry);
 
 void mt_state_free(mt_state *state); /* leaves it empty; tensors that nothing else holds are freed */
 

@@ -1,5 +1,6 @@
 /* loop.c -- see loop.h. */
 #include "train/loop.h"
+#include "ckpt/values.h"
 
 #include <inttypes.h>
 #include <math.h>

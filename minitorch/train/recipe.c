@@ -1,5 +1,6 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
+#include "ckpt/values.h"
 #include "optim/rules.h"
 #include "amp/kernels_16bit.h"
 

@@ -6,7 +6,7 @@
  *    "result":{"test_accuracy":0.98}} */
 #pragma once
 
-#include "core/state.h"
+#include "ckpt/values.h"
 
 MT_C_BEGIN
 
