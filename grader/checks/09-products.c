@@ -4,7 +4,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "checks/product.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 #include "rows/traffic.h"
 
 #include <math.h>

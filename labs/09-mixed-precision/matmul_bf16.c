@@ -1,7 +1,7 @@
 /* matmul_bf16.c -- the product of bf16 matrices two numbers of K at a time, for which some processors have an
  * instruction: 32 multiply-adds of 16-bit numbers in the time of 16 in f32.
  *
- *     sum[j] += a[k] b[k][j] + a[k+1] b[k+1][j]         mt_dot_pairs (kernels/vec.h): vdpbf16ps
+ *     sum[j] += a[k] b[k][j] + a[k+1] b[k+1][j]         mt_dot_pairs (kernels/vec16.h): vdpbf16ps
  *
  * Rows k and k+1 of B lie apart in memory, but the instruction needs their numbers side by side. Packing copies every
  * panel anyway, so it makes the pairs. With a pair of bf16 in the place of an f32, panels, blocks and tiles are those
@@ -15,7 +15,7 @@
  * the instruction is slow (mt_pairs_are_fast), the table of kernels takes matmul16.c. Every element of C is summed in
  * the same order of k for any number of threads. */
 #include "amp/kernels_16bit.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 
 #include <omp.h>
 

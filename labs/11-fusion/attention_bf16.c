@@ -11,7 +11,7 @@
  * is rounded: P, to bf16. Backward is packed.c's, which reads the same queries, keys and values widened to f32. */
 #include "models/heads.h"
 #include "fused/kernels_fused.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 #include "kernels/vecmath.h"
 
 enum {

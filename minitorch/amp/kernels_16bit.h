@@ -24,7 +24,7 @@ void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_
  * Unit: solutions/09-mixed-precision/matmul16.c   Lab 09.3 */
 void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims);
 
-/* mt_matmul_bf16_cpu -- as mt_matmul16_cpu for bf16, two numbers of K at a time (mt_dot_pairs, kernels/vec.h). Where
+/* mt_matmul_bf16_cpu -- as mt_matmul16_cpu for bf16, two numbers of K at a time (mt_dot_pairs, kernels/vec16.h). Where
  * the processor has an instruction for that, subnormal operands count as 0, and subnormal sums become 0.
  * Unit: solutions/09-mixed-precision/matmul_bf16.c   Lab 09.10 */
 void mt_matmul_bf16_cpu(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul_dims *dims);
@@ -35,7 +35,7 @@ void mt_matmul_amx(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul
 bool mt_has_amx(void);
 
 /* mt_matmul16_form -- how the CPU's table multiplies this type, in words: bf16 in tiles where there is AMX, or in pairs
- * where the processor is fast with them (mt_pairs_are_fast, kernels/vec.h); else widened. */
+ * where the processor is fast with them (mt_pairs_are_fast, kernels/vec16.h); else widened. */
 const char *mt_matmul16_form(mt_dtype dtype);
 
 /* clang-format off */

@@ -11,7 +11,7 @@
  * Packing makes whole tiles, with zeros where an operand ends, and reads each number once for MC rows of C. The blocks
  * are on the stack, 0.6 MiB. An element of C is summed in an order that depends on K only. */
 #include "amp/kernels_16bit.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 
 #if defined __AMX_BF16__ && defined __AVX512BF16__
 

@@ -7,7 +7,7 @@
 #include "models/gpt2_ops.h"
 #include "ops/call.h"
 #include "amp/kernels_16bit.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 #include "models/kernels_gpt2.h"
 
 #include <stdlib.h>

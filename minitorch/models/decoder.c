@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 #include "models/kernels_gpt2.h"
 #include "ops/policy.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 
 enum {
     STREAMS = 4,  /* rows of a matrix that a thread reads at the same time */

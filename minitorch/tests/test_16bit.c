@@ -1,7 +1,7 @@
 /* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against
  * double. */
 #include "amp/kernels_16bit.h"
-#include "kernels/vec.h"
+#include "kernels/vec16.h"
 
 #include "core/rng.h"
 
