@@ -4,7 +4,7 @@
 tree=$dir/tree
 mkdir -p "$tree"/{minitorch/{core,text,cuda,emulator,tests},solutions/{00-a,08-b},grader,labs}
 cp -r "$root/grader/tools" "$tree/grader"
-printf '%s\t%s\t%s\n' core 00 a cuda 06 b emulator 06 c text 08 d >"$tree/minitorch/stages.tsv"
+printf '%s\t%s\t%s\n' core 00 a cuda 06 b emulator 06 c text 08 d 'core/late.*' 08 e >"$tree/minitorch/stages.tsv"
 cat >"$tree/minitorch/core/a.c" <<'EOF'
 /* A comment
  * of two lines. */
@@ -16,15 +16,15 @@ int one(void)
     return '"'; /* " */
 }
 EOF
-echo 'int a;' | tee "$tree"/minitorch/{core/a_cuda,text/b,emulator/c,tests/d}.c "$tree"/minitorch/cuda/d.cu "$tree"/solutions/{00-a,08-b}/u.c >/dev/null
+echo 'int a;' | tee "$tree"/minitorch/{core/a_cuda,core/late,text/b,emulator/c,tests/d}.c "$tree"/minitorch/cuda/d.cu "$tree"/solutions/{00-a,08-b}/u.c >/dev/null
 (cd "$tree" && git init -q && mkdir -p labs/00-a && touch labs/00-a/lab.json && git add -A) >"$dir/log" 2>&1
 "$tree/grader/tools/figures.sh" >"$dir/out" 2>"$dir/log"
 check "a small tree is within the limits but for the median" test "$? $(cat "$dir/log")" = "1 figures: a value is above its limit"
 said() { grep -qE "^figure $1: $2 of " "$dir/out" && ok || bad "$1 is not $2: $(grep "^figure $1" "$dir/out")"; }
 said "stage 05" 7  # 6 of a.c, a unit
-said "stage 08" 9  # text/ and its unit
-said "stage 15" 11 # cuda/ and a_cuda.c, too; never emulator and tests
-said files 6
+said "stage 08" 10 # text/ and its unit, and a file of core/ with a later row
+said "stage 15" 12 # cuda/ and a_cuda.c, too; never emulator and tests
+said files 7
 said median 1
 said long 0
 { echo 'int f(void)' && echo '{' && printf '    g();\n%.0s' {1..59} && echo '}'; } >"$tree/minitorch/core/long.c"

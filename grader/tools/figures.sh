@@ -22,10 +22,10 @@ trap 'rm -rf "$work"' EXIT
 # A figure, its limit now, and the goal of issue 36. A limit falls with the figure, and rises only in a commit that says why.
 # The goals of the stages count what cannot go: in stage 05 the units alone have 1,660 lines, core/ 2,060 (files, devices,
 # the lists of what a run saves) and data/ 1,370 (measured on 2026-11-29).
-limits='stage 05           8900 5500
-stage 08           11220 8000
-stage 15           32210 26000
-files              466 300
+limits='stage 05           8450 5500
+stage 08           11180 8000
+stage 15           32250 26000
+files              468 300
 median             74 110
 long               0 0
 mnist runs lines   1500 1500
@@ -47,12 +47,14 @@ code() {
         my $n = 0; for (split /\n/) { $n++; print "$ARGV:$n\n" if /\S/ }' "$@"
 }
 
-# stage LAB: the files of the framework after this lab.
+# stage LAB: the files of the framework after this lab: those of its folders, without files that have a later row of their own.
 stage() {
     {
         awk -F'\t' -v lab="$1" '$2 <= lab && $1 != "emulator" { print "minitorch/" $1 }' minitorch/stages.tsv
         for units in solutions/[0-9]*; do [ "$(basename "$units" | cut -c1-2)" -gt "$1" ] || echo "$units"; done
-    } | while read -r folder; do [ ! -d "$folder" ] || find "$folder" -type f -regex '.*\.\(c\|h\|cu\|cuh\)'; done | sort
+    } | while read -r folder; do [ ! -d "$folder" ] || find "$folder" -type f -regex '.*\.\(c\|h\|cu\|cuh\)'; done | sort |
+        awk -F'\t' -v lab="$1" 'NR == FNR { pattern = "^minitorch/" $1 "$"; gsub(/[.]/, "[.]", pattern); gsub(/[*]/, "[^/]*", pattern); if ($2 > lab) later[pattern]; next }
+            { for (pattern in later) if ($0 ~ pattern) next; print }' minitorch/stages.tsv -
 }
 cpu() { grep -vE '^minitorch/cuda/|_cuda|\.cuh?$'; }
 
