@@ -176,7 +176,7 @@ static const char wrapped[] =
     ",--wrap=pthread_barrier_wait,--wrap=pthread_cond_wait,--wrap=GOMP_task,--wrap=GOMP_taskloop"
     ",--wrap=GOMP_doacross_post,--wrap=pthread_once,--wrap=pthread_create,--wrap=pthread_join"
     ",--wrap=pthread_detach,--wrap=thrd_create,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc"
-    ",--wrap=memalign,--wrap=posix_memalign,--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait"
+    ",--wrap=memalign,--wrap=posix_memalign,--wrap=mmap,--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait"
     ",--wrap=sem_post,--wrap=cnd_wait";
 
 /* And worker/device_calls.c. */

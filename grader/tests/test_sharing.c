@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 bool mg_keeps;
@@ -131,6 +132,88 @@ Test(sharing, memory_that_is_allocated_again_is_other_memory)
 {
     mallopt(M_ARENA_MAX, 1); /* for all threads */
     cr_assert_eq(race_of(allocate), 0);
+}
+
+/* Two calls, one after the other, and nothing orders them. */
+static void take_turns(void (*call)(int))
+{
+    atomic_int turn = 0;
+#pragma omp parallel num_threads(2)
+    {
+        const int me = omp_get_thread_num();
+        while (atomic_load(&turn) != me)
+            nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+        call(me);
+        atomic_store(&turn, me + 1);
+    }
+}
+
+enum { MAPPED = 1 << 16 };
+static char *mapped;
+
+/* At the same address as the other call. */
+static void map_and_write(int me)
+{
+    char *at = mmap(me ? mapped : NULL, MAPPED, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | (me ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    if (at == MAP_FAILED)
+        abort();
+    memset(at, 1, MAPPED);
+    mapped = at;
+    munmap(at, MAPPED);
+}
+
+static void map_by_turns(const mg_value *unused)
+{
+    (void)unused;
+    take_turns(map_and_write);
+}
+
+static pthread_barrier_t met;
+static _Atomic(char *) lent;
+static uintptr_t lent_at[2];
+
+static void *lend(void *unused)
+{
+    char own[64] = { 0 };
+    mg_share_pause();
+    atomic_store(&lent, own);
+    pthread_barrier_wait(&met);
+    pthread_barrier_wait(&met);
+    mg_share_resume();
+    return own[1] ? NULL : unused;
+}
+
+/* Writes to the stack of a thread of its own, which has that of the other call's. */
+static void write_to_a_stack(int me)
+{
+    pthread_t thread;
+    mg_share_pause();
+    pthread_barrier_init(&met, NULL, 2);
+    mg_share_resume();
+    pthread_create(&thread, NULL, lend, NULL);
+    mg_share_pause();
+    pthread_barrier_wait(&met);
+    mg_share_resume();
+    memset(atomic_load(&lent), 1, 64);
+    lent_at[me] = (uintptr_t)atomic_load(&lent);
+    mg_share_pause();
+    pthread_barrier_wait(&met);
+    mg_share_resume();
+    pthread_join(thread, NULL);
+}
+
+static void lend_by_turns(const mg_value *unused)
+{
+    (void)unused;
+    take_turns(write_to_a_stack);
+}
+
+Test(sharing, memory_that_is_mapped_again_is_other_memory, .timeout = 60)
+{
+    cr_assert_eq(race_of(map_by_turns), 0, "of mmap");
+    cr_assert_eq(race_of(lend_by_turns), 0, "a thread's stack");
+    cr_assert_eq(lent_at[0], lent_at[1], "another stack: nothing was tested");
 }
 
 /* Where the search itself calls memset, that must not wait for the search. */

@@ -3,10 +3,12 @@
  * without an iteration. */
 #include "worker/sharing.h"
 
+#include <malloc.h>
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <threads.h>
 #include <time.h>
 
@@ -180,7 +182,13 @@ int __wrap_pthread_once(pthread_once_t *it, void (*run)(void))
     return __real_pthread_once(it, run_once);
 }
 
-/* Memory that is free and allocated again is other memory. calloc clears it by memset, which is wrapped. */
+/* Memory that is free and given out again is other memory. calloc clears it by memset, which is wrapped. Units have no
+ * mmap, but given code maps files for them. */
+static void forget_block(void *block)
+{
+    mg_share_forget(block, malloc_usable_size(block));
+}
+
 #define ALLOCATION(name, parameters, arguments) \
     void *__real_##name parameters;             \
     void *__wrap_##name parameters;             \
@@ -189,7 +197,7 @@ int __wrap_pthread_once(pthread_once_t *it, void (*run)(void))
         mg_share_pause();                       \
         void *block = __real_##name arguments;  \
         mg_share_resume();                      \
-        mg_share_forget(block);                 \
+        forget_block(block);                    \
         return block;                           \
     }
 
@@ -199,4 +207,6 @@ ALLOCATION(realloc, (void *old, size_t size), (old, size))
 ALLOCATION(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 ALLOCATION(memalign, (size_t alignment, size_t size), (alignment, size))
 AROUND_VALUE(int, posix_memalign, (void **block, size_t alignment, size_t size), (block, alignment, size), ,
-             result == 0 ? mg_share_forget(*block) : (void)0)
+             result == 0 ? forget_block(*block) : (void)0)
+AROUND_VALUE(void *, mmap, (void *at, size_t size, int prot, int flags, int file, off_t from),
+             (at, size, prot, flags, file, from), , result == MAP_FAILED ? (void)0 : mg_share_forget(result, size))

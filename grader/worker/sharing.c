@@ -11,7 +11,6 @@
 #include "core/base.h"
 #include "worker/own_stack.h"
 
-#include <malloc.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -61,10 +60,12 @@ static _Thread_local struct {
     uint32_t clock[MOST]; /* of each thread, what is before this thread's next access; its own: that access */
 } self;
 
+/* A thread's stack may be where that of an earlier one was. */
 static void know_self(void)
 {
     self.id = atomic_fetch_add(&threads_seen, 1) + 1;
     self.stack = mg_own_stack();
+    mg_share_forget(self.stack.from, (size_t)(self.stack.end - self.stack.from));
 }
 
 static void lock(atomic_flag *busy)
@@ -274,23 +275,27 @@ void mg_share_unknown(void)
         atomic_store(&unknown, true);
 }
 
-static void forget(uintptr_t key)
+/* Whole chunks at a time: most of a large range has none. */
+static void forget(uintptr_t first, uintptr_t last)
 {
-    int chunk = chunk_of(key, false);
-    if (chunk < 0)
-        return;
-    entry *e = &table[chunk][key % CHUNK];
-    lock(&table_busy[chunk]);
-    if (e->key == key)
-        e->epoch = 0;
-    unlock(&table_busy[chunk]);
+    for (uintptr_t next, key = first; key <= last; key = next) {
+        int chunk = chunk_of(key, false);
+        next = (key / CHUNK + 1) * CHUNK;
+        if (chunk < 0)
+            continue;
+        lock(&table_busy[chunk]);
+        for (; key <= last && key < next; key++)
+            if (table[chunk][key % CHUNK].key == key)
+                table[chunk][key % CHUNK].epoch = 0;
+        unlock(&table_busy[chunk]);
+    }
 }
 
-void mg_share_forget(void *block)
+void mg_share_forget(const void *from, size_t bytes)
 {
-    size_t size = watching && block ? malloc_usable_size(block) : 0;
-    for (size_t i = 0; i < size; i++) {
-        forget(((uintptr_t)block + i) | 1ull << 63);
-        forget(((uintptr_t)block + i) >> 2);
-    }
+    const uintptr_t first = (uintptr_t)from, last = first + bytes - 1, byte = 1ull << 63;
+    if (!watching || bytes == 0)
+        return;
+    forget(first >> 2, last >> 2);
+    forget(first | byte, last | byte);
 }

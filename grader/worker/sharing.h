@@ -16,13 +16,13 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
 
 /* mg_share_release, mg_share_acquire -- what this thread did before a release is before what another one does after an
  * acquire that follows it. mg_share_barrier -- this thread has passed one. mg_share_unknown -- it does something that
- * orders accesses in a way that is not followed. mg_share_forget -- this block was given out: what was done to it
+ * orders accesses in a way that is not followed. mg_share_forget -- this memory was given out: what was done there
  * before does not count. */
 void mg_share_release(void);
 void mg_share_acquire(void);
 void mg_share_barrier(void);
 void mg_share_unknown(void);
-void mg_share_forget(void *block);
+void mg_share_forget(const void *from, size_t bytes);
 
 /* mg_share_tell, mg_share_hear -- the same from one thread to another: what this thread did before it told is before
  * what that one does after it has heard. */
