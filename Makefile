@@ -252,6 +252,7 @@ $(B)/tests/%: $(REF)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(REF)/libtesting.a $(R
 	$(call link,-lcriterion $(CKPT_LIBS))
 $(GRADE_BIN): $(REF)/obj/grader/grade.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
+$(REF)/bin/contain: $(call obj,grader/sandbox/freeze.c)
 $(REF)/bin/%: $(REF)/obj/grader/tools/%.o $(call obj,grader/json.c grader/text.c) $(REF)/libgiven.a
 	$(call link,-lcjson)
 $(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c) grader/text.c) $(REF)/libgiven.a

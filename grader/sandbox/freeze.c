@@ -202,46 +202,52 @@ static bool children_of(pid_t process, char text[MOST_CHILDREN])
     return slurp(path, text, MOST_CHILDREN);
 }
 
-static void kill_below(pid_t process, int depth)
+/* What `of` returns for each process that this one has started, and they have, added up; the last ones first. */
+static double below(pid_t process, double (*of)(pid_t child), int depth)
 {
     char text[MOST_CHILDREN];
+    double sum = 0;
     children_of(process, text);
     for (char *rest = text, *end; depth < DEEPEST; rest = end) {
         long child = strtol(rest, &end, 10);
         if (end == rest)
             break;
-        kill_below((pid_t)child, depth + 1);
-        kill((pid_t)child, SIGKILL);
+        sum += below((pid_t)child, of, depth + 1);
+        sum += of((pid_t)child);
     }
+    return sum;
+}
+
+static double kill_it(pid_t child)
+{
+    kill(child, SIGKILL);
+    return 0;
 }
 
 void mg_kill_below(pid_t process)
 {
     if (process > 0)
-        kill_below(process, 0);
+        below(process, kill_it, 0);
 }
 
-static double seconds_below(pid_t process, int depth)
+static double seconds_of(pid_t process)
 {
-    char path[64], text[MOST_CHILDREN];
+    char path[64], text[512];
     unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     const char *after_name = slurp(path, text, sizeof text) ? strrchr(text, ')') : NULL;
     if (!after_name || sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &user,
                               &system, &ended_user, &ended_system) != 4)
         return 0;
-    double sum = (double)(user + system + ended_user + ended_system) / (double)sysconf(_SC_CLK_TCK);
-    children_of(process, text);
-    for (char *rest = text, *end; depth < DEEPEST; rest = end) {
-        long child = strtol(rest, &end, 10);
-        if (end == rest)
-            break;
-        sum += seconds_below((pid_t)child, depth + 1);
-    }
-    return sum;
+    return (double)(user + system + ended_user + ended_system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 double mg_tree_seconds(pid_t process)
 {
-    return process > 0 ? seconds_below(process, 0) : 0;
+    return process > 0 ? seconds_of(process) + below(process, seconds_of, 0) : 0;
+}
+
+double mg_tree_waited(pid_t process)
+{
+    return process > 0 ? mg_waited_seconds(process) + below(process, mg_waited_seconds, 0) : 0;
 }

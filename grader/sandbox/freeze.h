@@ -35,3 +35,6 @@ void mg_kill_below(pid_t process);
 /* mg_tree_seconds -- processor time used so far by a process and all that it has started, as far as they are there or
  * were waited for. */
 double mg_tree_seconds(pid_t process);
+
+/* mg_tree_waited -- time that their threads were ready to run but had no processor; of those that are there. */
+double mg_tree_waited(pid_t process);

@@ -17,7 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { DYING_SECONDS = 2, MOST_BUSY = 10 };
+enum { DYING_SECONDS = 2, MOST_BUSY = 10, BUSY_SECONDS = 600 };
 
 volatile sig_atomic_t mg_stop;
 
@@ -34,6 +34,7 @@ struct mg_session {
     double cpu_call;      /* and when the call began */
     double waited_before; /* time its threads were ready but had no processor, when the check began */
     double waited_call;   /* and when the call began */
+    double ours;          /* the same of our threads, when what we wait for began */
     int64_t printed;      /* bytes, of the current check */
     char tail[MG_TAIL];   /* the end of what it printed */
     int64_t tail_bytes;
@@ -164,9 +165,8 @@ static double used_by_call(const mg_session *s, const mg_invocation *in, double 
 /* The limit of a check: time in which its threads had no processor does not count, unless that is much longer. */
 static bool over_wall(const mg_session *s, double wall)
 {
-    double limit = s->worker.limits.wall_s, passed = s->wall_used + wall;
-    return passed > limit &&
-           (passed > MOST_BUSY * limit || passed - (mg_waited_seconds(s->program) - s->waited_before) > limit);
+    double limit = s->worker.limits.wall_s, passed = s->wall_used + wall, most = fmax(MOST_BUSY * limit, BUSY_SECONDS);
+    return passed > limit && (passed > most || passed - (mg_waited_seconds(s->program) - s->waited_before) > limit);
 }
 
 static bool over_limits(mg_session *s, double wall, const mg_invocation *in, mg_outcome *outcome)
@@ -249,6 +249,13 @@ static void end_of_worker(mg_session *s, mg_outcome *outcome)
     give_up(s, outcome, s->program ? MG_CRASH : MG_ERROR, s->program ? "" : words);
 }
 
+/* Seconds that the worker has taken: not those in which we were ready to look and had no processor. */
+static double taken(const mg_session *s, mg_patience *patience)
+{
+    double passed = mg_waiting(patience);
+    return passed > 1e-3 * MG_TICK_MS ? fmax(passed - (mg_waited_seconds(getpid()) - s->ours), 0) : passed;
+}
+
 /* Wait for one reply; false with a verdict when the worker ended, or its time, or its output. */
 static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind wanted, const mg_invocation *in,
                   mg_outcome *outcome)
@@ -261,7 +268,7 @@ static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind w
                                { .fd = s->process.output, .events = POLLIN },
                                { .fd = s->process.pidfd, .events = POLLIN } };
         poll(p, 3, MG_TICK_MS);
-        double waited = mg_waiting(&patience);
+        double waited = taken(s, &patience);
         if (p[1].revents)
             drain_output(s);
         if (p[0].revents & POLLIN) {
@@ -340,6 +347,7 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
     if (!make_request(s, in, request, outcome))
         return false;
     mg_thaw(s->program);
+    s->ours = mg_waited_seconds(getpid());
     ssize_t sent = write(s->request, request, sizeof *request); /* await notices a dead worker */
     (void)sent;
     if (!await(s, request, MG_READY, in, outcome))
@@ -351,12 +359,6 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
     if (s->worker.spread)
         mg_spread(s->program);
     return true;
-}
-
-/* Time without a processor, of its threads and of ours: the call ends when we see that it has ended. */
-static double waited_by_both(const mg_session *s)
-{
-    return mg_waited_seconds(s->program) + mg_waited_seconds(getpid());
 }
 
 /* A timer or a signal may have woken it while we copied: then it computed in time that is not measured. */
@@ -381,7 +383,8 @@ void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome
     mg_wire_go go = { .nonce = request.nonce };
     s->cpu_call = mg_cpu_seconds(s->program);
     s->waited_call = mg_waited_seconds(s->program);
-    double begin = mt_now(), waited = waited_by_both(s);
+    s->ours = mg_waited_seconds(getpid());
+    double begin = mt_now();
     ssize_t sent = write(s->request, &go, sizeof go);
     (void)sent;
     mg_thaw(s->program);
@@ -390,7 +393,7 @@ void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome
     outcome->wall = mt_now() - begin; /* until every thread is stopped: work after the reply counts too */
     stopped = mg_cpu_seconds(s->program);
     outcome->cpu = stopped - s->cpu_call;
-    outcome->waited = waited_by_both(s) - waited;
+    outcome->waited = mg_waited_seconds(s->program) - s->waited_call + mg_waited_seconds(getpid()) - s->ours;
     s->answered++;
     mg_copy_out(&s->output, in, &request, outcome);
     stood_still(s, stopped, outcome);

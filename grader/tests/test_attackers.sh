@@ -8,6 +8,19 @@ build=build/release
 chmod 755 "$dir"
 expect "docs/SECURITY.md has every attack" 0 "1 passed" grader/tools/security.sh --check
 
+# What a busy machine delays is not ended for that: a command with a second of processor time, beside four busy processes.
+one=$(taskset -pc $$ | sed -E 's/.*: ([0-9]+).*/\1/')
+beside() { # NAME STATUS SECONDS COMMAND
+    local rc=0
+    # shellcheck disable=SC2016
+    taskset -c "$one" bash -c 'for i in 1 2 3 4; do "$0/busy" arithmetic & done; "$0/contain" "$1" sh -c "$2"; exit $?' \
+        "$bin" "$3" "$4" >/dev/null 2>&1 || rc=$?
+    check "$1: $rc" [ $rc -eq "$2" ]
+}
+beside "a busy machine only delays" 137 2 'ulimit -t 1; while :; do :; done'
+beside "what computes for ever is ended" 124 1 'while :; do :; done'
+beside "what sleeps is ended" 124 1 'exec sleep 300'
+
 user=()
 if [ "$(id -u)" -eq 0 ]; then
     user=(setpriv --reuid 54321 --regid 54321 --clear-groups)

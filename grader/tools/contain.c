@@ -2,11 +2,14 @@
  *
  *   contain SECONDS COMMAND...
  *
+ * Time in which its processes are ready to run and get no processor does not count: a busy machine may only delay it.
  * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit
  * status: the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died
  * of signal n. */
+#include "sandbox/freeze.h"
 #include "sandbox/patience.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +59,23 @@ static int64_t left_behind(void)
     return children();
 }
 
+/* The kernel says how long a thread has waited when it runs again. */
+static bool ends_within(pid_t pid, double seconds)
+{
+    struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+    mg_patience patience = mg_patience_new();
+    double own = 0, passed = 0, waited = 0;
+    while (own < seconds) {
+        if (poll(&p, 1, MG_TICK_MS) > 0)
+            return true;
+        double now = mg_waiting(&patience), starved = mg_tree_waited(pid);
+        own = fmax(own + (now - passed) - fmax(starved - waited, 0), 0);
+        passed = now;
+        waited = starved;
+    }
+    return false;
+}
+
 static int run(char **argv, int seconds)
 {
     int status;
@@ -64,7 +84,7 @@ static int run(char **argv, int seconds)
         execvp(argv[0], argv);
         _exit(BROKEN);
     }
-    if (!mg_wait_readable((int)syscall(SYS_pidfd_open, pid, 0), seconds)) {
+    if (!ends_within(pid, seconds)) {
         fprintf(stderr, "contain: %s did not end within %d seconds\n", argv[0], seconds);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
