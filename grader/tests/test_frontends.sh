@@ -116,7 +116,7 @@ rm -f "$box"/results/*
 "${container[@]}" --bind "$box" /autograder --ro-bind "$build" /autograder/source/minitorch/build/release "${bind[@]}" \
     /autograder/run_autograder >"$dir/log" 2>&1 &
 all=$!
-for _ in $(seq 100); do [ -e "$box/results/began" ] && break || sleep 0.1; done
+await $all '[ -e "$box/results/began" ]'
 kill -9 $all
 wait $all 2>/dev/null || true
 check "a container that is killed: valid" valid "$result"

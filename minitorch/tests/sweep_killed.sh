@@ -16,7 +16,8 @@ below() { for child in $(pgrep -P "$1"); do below "$child" && echo "$child"; don
 rows() { [ -e "$out/parts/sweep.csv" ] && echo $(($(wc -l <"$out/parts/sweep.csv") - 1)) || echo 0; }
 begin() { # until $1 jobs have ended
     build/release/bin/sweep "${flags[@]}" -o "$out/parts" "${@:2}" &
-    while [ "$(rows)" -lt "$1" ] && kill -0 $! 2>/dev/null; do sleep 0.05; done
+    local end=$((SECONDS + 1200))
+    while [ "$(rows)" -lt "$1" ] && [ $SECONDS -lt $end ] && kill -0 $! 2>/dev/null; do sleep 0.05; done
 }
 
 build/release/bin/sweep "${flags[@]}" -o "$out/whole" | grep ^sweep:

@@ -191,15 +191,12 @@ fresh && capstone --train huge --entry "$dir/entry.json" && says 1 'use toy or g
 fresh && change "$dir/cluster.json" train.toy.flops=1e15 && before=$(ls -A "$dir/board")
 "$bin/capstone" --quiet --train toy --board "$dir/board" --out "$dir/killed" --data "$dir/text" --cluster "$dir/cluster.json" --entry "$dir/entry.json" >"$dir/log" 2>&1 &
 victim=$!
-for ((i = 0; i < 200; i++)); do
-    child=$(cat "/proc/$victim/task/$victim/children" 2>/dev/null | tr -d ' ')
-    [ -z "$child" ] || ! compgen -G "$dir/killed/*/metrics.csv" >/dev/null || break
-    sleep 0.05
-done
+trains() { child=$(tr -d ' ' <"/proc/$victim/task/$victim/children") && [ -n "$child" ] && compgen -G "$dir/killed/*/metrics.csv" >/dev/null; }
+await $victim trains
 kill -9 $victim
 wait $victim 2>/dev/null
-for ((i = 0; i < 100; i++)); do [ -d "/proc/${child:-none}" ] || break; sleep 0.05; done
-[ -n "$child" ] && [ ! -d "/proc/$child" ] && [ "$before" = "$(ls -A "$dir/board")" ] && ok || bad "killed: child ${child:-none}; $(ls -A "$dir/board"); $(cat "$dir/log")"
+# shellcheck disable=SC2016
+await $$ '[ ! -d "/proc/${child:-none}" ]' && [ -n "$child" ] && [ "$before" = "$(ls -A "$dir/board")" ] && ok || bad "killed: child ${child:-none}; $(ls -A "$dir/board"); $(cat "$dir/log")"
 
 # make: names as they are.
 cp labs/15-scale/entry.json "$dir/it's mine.json"

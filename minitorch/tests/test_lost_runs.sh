@@ -54,7 +54,7 @@ signals() { # COMMAND...
         rm -rf "$dir/signal"
         "$@" -o "$dir/signal" >"$dir/log" 2>&1 &
         child=$!
-        for _ in $(seq 300); do [ -s "$dir/signal/run.json" ] && break || sleep 0.1; done
+        await $child '[ -s "$dir/signal/run.json" ]'
         kill -${signal%:*} $child && kill -${signal%:*} $child 2>/dev/null
         wait $child
         [ $? = ${signal#*:} ] && compgen -G "$dir/signal/step-*/manifest.json" >/dev/null && ok || bad "$signal: $(ls "$dir/signal")"
@@ -66,7 +66,7 @@ signals "${long[@]}" --ranks 2
 signals "${mnist[@]}" --epochs 100000
 (trap '' HUP; exec "${long[@]}" -o "$dir/nohup") >"$dir/log" 2>&1 &
 child=$!
-for _ in $(seq 300); do [ -s "$dir/nohup/run.json" ] && break || sleep 0.1; done
+await $child '[ -s "$dir/nohup/run.json" ]'
 kill -HUP $child && kill -TERM $child
 wait $child
 [ $? = 143 ] && ok || bad "nohup: SIGHUP ended it"

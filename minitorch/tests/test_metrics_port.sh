@@ -22,11 +22,8 @@ for port in $(shuf -i 20000-29999 -n 20); do
 done
 train on --steps 100000 --metrics-port "$port" >"$dir/log" 2>&1 &
 run=$!
-for ((tries = 0; tries < 100; tries++)); do
-    page=$(get /metrics)
-    grep -q '^minitorch_loss ' <<<"$page" && break
-    sleep 0.1
-done
+has_page() { page=$(get /metrics) && grep -q '^minitorch_loss ' <<<"$page"; }
+await $run has_page
 grep -q '^HTTP/1.0 200 OK' <<<"$page" && grep -q '^Content-Type: text/plain; version=0.0.4' <<<"$page" && ok || bad "no page: $page, $(tail -3 "$dir/log")"
 for name in step first_step start_time_seconds samples_total samples_per_second loss tokens_per_second mfu_ratio communication_ratio \
     memory_bytes memory_peak_bytes; do
@@ -70,18 +67,18 @@ run=''
 [ -z "$(get /metrics)" ] && ok || bad "somebody answers after the end"
 
 # What follows a run does not end it, and ends with it.
-lost() { for ((tries = 0; tries < 50; tries++)); do [ -z "$(get /metrics)" ] && return || sleep 0.1; done; false; }
+lost() { await $$ '[ -z "$(get /metrics)" ]'; }
 train alone --steps 100000 --metrics-port "$port" --tensorboard >"$dir/log" 2>&1 &
 run=$!
-for ((tries = 0; tries < 100; tries++)); do grep -q ^minitorch_loss <<<"$(get /metrics)" && break || sleep 0.1; done
+await $run has_page
 for process in /proc/[0-9]*; do
     grep -qzF -- "$dir/alone" "$process/cmdline" 2>/dev/null && [[ $(<"$process/comm") = follow ]] && kill "${process#/proc/}"
 done
 rows=$(wc -l <"$dir/alone/steps.csv")
-lost && sleep 0.5 && [ "$(wc -l <"$dir/alone/steps.csv")" -gt "$rows" ] && kill -0 "$run" && ok || bad "the run ended: $(tail -3 "$dir/log")"
+lost && await $run '[ "$(wc -l <"$dir/alone/steps.csv")" -gt "$rows" ]' && ok || bad "the run ended: $(tail -3 "$dir/log")"
 "$bin/follow" --metrics-port "$port" "$dir/alone" &
 follower=$!
-for ((tries = 0; tries < 50; tries++)); do [ -n "$(get /metrics)" ] && break || sleep 0.1; done
+await $follower '[ -n "$(get /metrics)" ]'
 grep -q ^minitorch_mfu <<<"$(get /metrics)" && ok || bad "by hand"
 kill -9 "$run" && wait "$run" 2>/dev/null
 run=''
@@ -92,9 +89,9 @@ said=$( (ulimit -f 0 && "$bin/follow" --tensorboard "$dir/alone") 2>&1) && bad "
 # Beside a run without figures of each step: what metrics.csv has.
 train plain --steps 100000 --eval-every 1 >"$dir/log" 2>&1 &
 run=$!
-for ((tries = 0; tries < 100; tries++)); do [ "$(wc -l 2>/dev/null <"$dir/plain/metrics.csv")" -gt 1 ] 2>/dev/null && break || sleep 0.1; done
+await $run '[ "$(wc -l <"$dir/plain/metrics.csv")" -gt 1 ]'
 "$bin/follow" --metrics-port "$port" "$dir/plain" &
-for ((tries = 0; tries < 50; tries++)); do [ -n "$(get /metrics)" ] && break || sleep 0.1; done
+await $! '[ -n "$(get /metrics)" ]'
 page=$(get /metrics)
 [[ $(value val_loss) =~ ^[0-9.]+$ && $(value step) =~ ^[0-9]+$ ]] && ok || bad "of metrics.csv: $page"
 kill "$run" && wait "$run" 2>/dev/null

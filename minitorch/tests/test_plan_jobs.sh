@@ -42,7 +42,6 @@ EOF
 }
 
 slurm() {
-    local tries
     mkdir "$dir/munge" "$dir/ctld"
     configuration $((20000 + $$ % 10000)) >"$dir/slurm.conf"
     echo CgroupPlugin=cgroup/v1 >"$dir/cgroup.conf" # which is not used, but looked for
@@ -52,11 +51,7 @@ slurm() {
     cp "$dir/munge/pid" "$dir/munged.pid"
     export SLURM_CONF=$dir/slurm.conf
     slurmctld || return
-    for ((tries = 0; tries < 50; tries++)); do
-        timeout 5 scontrol ping 2>/dev/null | grep UP >/dev/null && return
-        sleep 0.1
-    done
-    return 1
+    await $$ 'timeout 5 scontrol ping | grep UP >/dev/null'
 }
 
 if [ "$(id -u)" = 0 ] && command -v sbatch >/dev/null && command -v slurmctld >/dev/null && command -v munged >/dev/null; then
