@@ -66,7 +66,7 @@ static const char not_in_kernels[] = "memmove mempcpy memccpy memcmp memchr memr
                                      "str* stp* __*_chk __isoc* snprintf "
                                      "vsnprintf sprintf vsprintf sscanf ato* qsort qsort_r bsearch ";
 
-/* What the translation of device code calls (emulator/runtime.h), and C++. */
+/* What the translation of device code calls (emulator/include/cuemu/runtime.h), and C++. */
 static const char translation[] =
     "cuemu_* __sanitizer_cov_trace_pc _Unwind_Resume __gxx_personality_v0 __cxa_guard_* __cxa_begin_catch "
     "__cxa_end_catch __cxa_rethrow __cxa_throw_* __cxa_pure_virtual _ZSt* _ZNSt* _ZNKSt* _Zn* _Zd* _ZTVN10__cxxabiv1* ";

@@ -1,7 +1,7 @@
 /* device_calls.c -- see device_calls.h: the functions of cuda/cuda.h, and those of the CUDA runtime that the linker
  * leads here (grader/build/link.c). */
 #include "worker/device_calls.h"
-#include "emulator/runtime.h"
+#include "emulator/include/cuemu/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>

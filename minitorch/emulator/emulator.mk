@@ -14,8 +14,7 @@ EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -W
 EMU_FLAGS  += -fdebug-prefix-map=minitorch/emulator=/usr/include/cuemu/runtime
 
 emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard minitorch/emulator/$(1)*.c))
-EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,minitorch/emulator/runtime.h \
-    $(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h) \
+EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,$(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h) \
     $(filter-out %/std,$(wildcard minitorch/emulator/include/cuda/* minitorch/emulator/include/cuda/std/*)))
 
 # The default goal is not the first rule below, although the Makefile reads it before its own rules.

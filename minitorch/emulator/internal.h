@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "runtime.h"
+#include "include/cuemu/runtime.h"
 
 #define EMU_WARP_SIZE       32
 #define EMU_MAX_THREADS     1024

@@ -25,7 +25,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../runtime.h"
+#include "cuemu/runtime.h"
 
 #define __CUEMU__     1
 #define __CUDACC__    1

@@ -2,7 +2,7 @@
 #ifndef CUEMU_VECTOR_TYPES_H
 #define CUEMU_VECTOR_TYPES_H
 
-#include "../runtime.h"
+#include "cuemu/runtime.h"
 
 typedef cuemu_uint3 uint3;
 

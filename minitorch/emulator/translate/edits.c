@@ -1,4 +1,4 @@
-/* source.c -- reading a unit, collecting edits, writing the result. */
+/* edits.c -- reading a unit, collecting edits, writing the result. */
 #include "emulator/translate/translate.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* shared.c -- variables that live on the device.
+/* variables.c -- variables that live on the device.
  *
  *     __shared__ float tile[32][33];   a typedef, and a reference to where the runtime keeps this block's array
  *     extern __shared__ float all[];   a pointer to the launch's dynamic shared memory

@@ -1,4 +1,4 @@
-/* launch.c -- `kernel<<<grid, block, shared, stream>>>(args)` becomes a call of the shim's cuemu::launch_site:
+/* launches.c -- `kernel<<<grid, block, shared, stream>>>(args)` becomes a call of the shim's cuemu::launch_site:
  *
  *     ::cuemu::launch_site("kernel", "unit.cu", 12, grid, block, shared, stream).run(kernel, args)
  *
