@@ -7,7 +7,7 @@ tool=$PWD/grader/tools/lint.sh
 export ROOT=$dir
 cp .clang-format "$ROOT"
 cd "$ROOT"
-mkdir -p minitorch/{core,ops,nn,data,ckpt,apps,new} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
+mkdir -p minitorch/{core,ops,nn,data,ckpt,apps,new,emulator/run} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
 # lints NAME STATUS WORDS: lint ends with STATUS and prints WORDS.
 lints() { expect "$1" "$2" "$3" "$tool"; }
 lines() { # lines N: a function of N lines in all, called long_one
@@ -21,7 +21,7 @@ violation() {
     rm "$2"
 }
 
-printf '%s\t%s\n' core 00 kernels 01 ops 03 nn 03 data 05 ckpt 12 >minitorch/stages.tsv
+printf '%s\t%s\n' core 00 kernels 01 ops 03 nn 03 data 05 emulator 06 "emulator/run/*" 06 "emulator/check/*" 06 ckpt 12 >minitorch/stages.tsv
 lines 60 >minitorch/core/good.c
 echo '/* TODO 01.1: the skeleton may say so. */' >labs/01-matmul/unit.c
 printf '#include "/etc/passwd"\n\tFIXME\n' >grader/attacks/evil.c
@@ -36,6 +36,8 @@ violation "a unit knows no later lab" solutions/01-matmul/a.c \
 violation "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes ops/ops.h, which belongs to a later stage" \
     <<<$'#include "core/base.h"\n#include "ops/ops.h"'
 violation "nor the umbrella" minitorch/core/a.c "minitorch/core/a.c:1: includes mt.h, which belongs to a later" <<<'#include "mt.h"'
+violation "execution knows no checks" minitorch/emulator/run/a.c "minitorch/emulator/run/a.c:1: includes emulator/check/race.h, which belongs to a later" \
+    <<<'#include "emulator/check/race.h"'
 violation "a folder of no lab" minitorch/new/a.c "minitorch/new/a.c:1: new/ belongs to no lab, name it in minitorch/stages.tsv" <<<'int x;'
 echo 'minitorch/core/a.c:ops/ops.h  until it moves' >grader/tools/lint-exceptions
 echo '#include "ops/ops.h"' >minitorch/core/a.c

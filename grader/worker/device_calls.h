@@ -1,9 +1,10 @@
 /* device_calls.h -- what a unit calls of CUDA while it runs on the emulator: defined or seen by device_calls.c. */
 #pragma once
 
-#include "emulator/counters.h"
-#include "emulator/report.h"
+#include "emulator/count/counters.h"
+#include "emulator/count/report.h"
 #include "emulator/include/cuda_runtime_api.h"
+#include "emulator/run/findings.h"
 
 #include <setjmp.h>
 #include <stdbool.h>

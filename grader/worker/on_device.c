@@ -7,14 +7,12 @@
 #include "worker/device_calls.h"
 #include "sandbox/wire_device.h"
 
-#include "emulator/counters.h"
-#include "emulator/internal.h"
+#include "emulator/count/counters.h"
+#include "emulator/run/findings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern bool emu_reversed; /* emulator/core.h */
 
 /* Before the emulator starts: little memory, one thread (so that float atomics have one order), no warnings about
  * leaks, and a barrier behind which threads have returned is an error. */

@@ -15,7 +15,7 @@
 #include "cuda/cuda.h"
 
 #ifdef __CUEMU__
-#include "emulator/counters.h"
+#include "emulator/count/counters.h"
 #endif
 
 #include <inttypes.h>

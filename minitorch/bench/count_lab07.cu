@@ -17,7 +17,7 @@
 #include "cuda/cuda.h"
 
 #ifdef __CUEMU__
-#include "emulator/counters.h"
+#include "emulator/count/counters.h"
 #endif
 
 #include <stdio.h>

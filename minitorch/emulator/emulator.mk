@@ -10,10 +10,10 @@ CUEMU_LIBS := -no-pie $(CUEMU_LIB) -lstdc++ -lpthread
 # Programs that it traces are compiled with gcc, whatever CC is (EMULATOR.md).
 EMU_CC     := $(if $(CLANG),gcc,$(CC))
 EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -Wstrict-prototypes $(WERROR) -Iminitorch
-# A library's name, so that errors are reported at lines of the program (source.c).
+# A library's name, so that errors are reported at lines of the program (run/source.c).
 EMU_FLAGS  += -fdebug-prefix-map=minitorch/emulator=/usr/include/cuemu/runtime
 
-emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard minitorch/emulator/$(1)*.c))
+emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard $(1:%=minitorch/emulator/%/*.c)))
 EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,$(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h) \
     $(filter-out %/std,$(wildcard minitorch/emulator/include/cuda/* minitorch/emulator/include/cuda/std/*)))
 
@@ -27,7 +27,7 @@ $(EMU)/obj/%.o: minitorch/emulator/%.c minitorch/emulator/emulator.mk
 	@mkdir -p $(@D)
 	$(call tell,CC  ,$<)
 	$(Q)$(EMU_CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@
-$(EMU)/translate: $(call emu_obj,translate/)
+$(EMU)/translate: $(call emu_obj,translate)
 	$(call tell,LINK,$@)
 	$(Q)$(EMU_CC) $^ -no-pie -o $@
 $(EMU)/%.h: minitorch/emulator/%.h
@@ -36,7 +36,7 @@ $(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(CUEMU): minitorch/emulator/cuemu
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
-$(CUEMU_LIB): $(call emu_obj,) $(EMU)/translate $(EMU_HEADERS) | $(CUEMU)
+$(CUEMU_LIB): $(call emu_obj,run check count api) $(EMU)/translate $(EMU_HEADERS) | $(CUEMU)
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 emu-tests: emulator

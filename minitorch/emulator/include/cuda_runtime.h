@@ -78,7 +78,7 @@ constexpr long long cuemu_bounded(long long threads, int = 0, int = 0)
 
 #include "cuemu/launch.h"
 #include "cuemu/api.h"
-#include "cuemu/graph.h"
+#include "cuemu/graph_api.h"
 #include "cuemu/atomic.h"
 #include "cuemu/warp.h"
 #include "cuemu/math.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <set>
 #include <vector>
-#include "counters.h"
+#include "emulator/count/counters.h"
 
 enum { GLOBAL, SHARED };
 enum { LOAD, STORE, ATOMIC };

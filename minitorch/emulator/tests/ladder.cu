@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 #include "cuda/cuda.h"
-#include "emulator/counters.h"
+#include "emulator/count/counters.h"
 #include "cuda/matmul_cuda.h"
 
 enum { GLOBAL, SHARED };

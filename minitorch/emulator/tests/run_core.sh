@@ -54,7 +54,7 @@ passes() {
     result $status "$name $how $*" "$work/log"
 }
 
-${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -fno-pie -no-pie fibers.c -o "$work/fibers" "$emu/libcuemu.a" -lpthread -lm
+${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -fno-pie -no-pie -I../../.. fibers.c -o "$work/fibers" "$emu/libcuemu.a" -lpthread -lm
 ${RUN:-} "$work/fibers" >"$work/log" 2>&1
 result $? "$(cut -c1-40 "$work/log" | sed 's/^ok //')" "$work/log"
 

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 for level in ${LEVELS:-1 2 3}; do
     for program in counts members; do
-        "$cuemu" -O$level -I"$here/.." "$here/$program.cu" -o "$work/$program" || exit 1
+        "$cuemu" -O$level -I"$here/../.." "$here/$program.cu" -o "$work/$program" || exit 1
         for setting in CUEMU_THREADS=1 CUEMU_THREADS=2 CUEMU_REVERSE=1; do
             if env "$setting" ${RUN:-} "$work/$program" >"$work/log" 2>&1; then
                 passed=$((passed + 1)) && echo "ok   $program -O$level $setting: $(tail -1 "$work/log")"

@@ -1,4 +1,4 @@
-/* host_device.c -- host/device errors that nvcc refuses and g++ accepts, for which host and device code are one program:
+/* host_device.c -- host/device errors that nvcc refuses and g++ accepts, for which both codes are one program:
  *
  *   device code calls a host function, or uses a host variable        host code calls a device function or a kernel
  *   a kernel returns a value or takes a reference                     malloc, throw, static variables in device code

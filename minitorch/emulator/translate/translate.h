@@ -1,10 +1,10 @@
 /* translate.h -- declarations shared by the parts of the translator: a unit's tokens, edits and declarations.
  *
- *   lexer.c      text -> tokens, brackets paired            edits.c        reading, edits, writing
- *   declare.c    which functions and variables there are    host_device.c  host/device misuse that g++ would accept
- *   launches.c   kernel<<<...>>>(...)                       variables.c    __shared__, __device__, __constant__ variables
- *   ptx.c        asm("...")                                 explain.c      messages about what is not supported
- *   members.c    accesses of v.x, in the compiled unit
+ *   lexer.c       text -> tokens, brackets paired            edits.c      reading, edits, writing
+ *   declare.c     which functions and variables there are    launches.c   kernel<<<...>>>(...)
+ *   host_device.c misuse that g++ would accept               variables.c  __shared__, __device__, __constant__
+ *   ptx.c         asm("...")                                 explain.c    messages about what is not supported
+ *   members.c     accesses of v.x, in the compiled unit
  *
  * The input is the output of `g++ -E`: macros are expanded, conditionals evaluated, headers included.
  * The tool runs once per unit and ends: it frees nothing. */

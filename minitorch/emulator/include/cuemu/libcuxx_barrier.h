@@ -1,4 +1,4 @@
-/* libcuxx_barrier.h -- cuda::barrier, and cuda::memcpy_async onto it; async.c. */
+/* libcuxx_barrier.h -- cuda::barrier, and cuda::memcpy_async onto it; phase.c. */
 #ifndef CUEMU_LIBCUXX_BARRIER_H
 #define CUEMU_LIBCUXX_BARRIER_H
 
@@ -28,7 +28,7 @@ template <thread_scope Scope> class barrier
       public:
         uint64_t phase;
     };
-    uint64_t word; /* async.c's */
+    uint64_t word; /* phase.c's */
     static constexpr int scope = cuemu_scope(Scope);
 
     barrier() = default;

@@ -2,8 +2,8 @@
  *
  * Three kinds of callers: the host part of a program (cuemu_launch and the CUDA API of include/cuda_runtime_api.h),
  * device code (everything else here; host code that calls it gets an error with its line), and the hooks a traced build
- * inserts (__tsan_*, __sanitizer_cov_*: trace.c). The runtime finds the line of a call from its return address, so the
- * shim's wrappers must be inlined (always_inline); only barriers, launches and shared arrays pass __FILE__.
+ * inserts (__tsan_*, __sanitizer_cov_*: check/tsan.c). The runtime finds the line of a call from its return address, so
+ * the shim's wrappers must be inlined (always_inline); only barriers, launches and shared arrays pass __FILE__.
  */
 #ifndef CUEMU_RUNTIME_H
 #define CUEMU_RUNTIME_H

@@ -1,7 +1,7 @@
 /* fibers.c -- stacks and switches alone: 1024 fibers with 100 switches each keep their registers and stacks. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "../../core.h"
+#include "emulator/run/sched.h"
 
 enum { FIBERS = 1024, TURNS = 100 };
 
