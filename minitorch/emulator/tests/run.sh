@@ -2,7 +2,7 @@
 # run.sh DIR-OF-CUEMU -- all tests of the emulator: each run_*.sh beside this one. Ends with what failed and
 # "N passed, N failed".
 # SAMPLE=n: where git says that the emulator has not changed, one in n of the programs in good/ and bugs/, drawn by the
-# commit, and no second build of the emulator (run_ucontext).
+# commit, and no second build of the emulator (run_ucontext, run_extending).
 set -uo pipefail
 emu=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ trap 'rm -f "$log"' EXIT
 passed=0 failed=0 names="" sample=${SAMPLE:-1}
 if [ "$sample" -gt 1 ]; then
     cd "$here/../../.." && . .ci/changed.bash
-    ! changed minitorch/emulator || sample=1
+    ! changed minitorch/emulator docs/EXTENDING.md || sample=1
 fi
 
 # programs SCRIPT: those of its folder that are drawn; nothing where all are.
@@ -22,7 +22,7 @@ programs() {
 
 for script in "$here"/run_*.sh; do
     name=$(basename "$script" .sh)
-    [ "$sample" -eq 1 ] || [ "$name" != run_ucontext ] || continue
+    [ "$sample" -eq 1 ] || [[ $name != run_@(ucontext|extending) ]] || continue
     mapfile -t drawn < <(programs "$name")
     echo "--> $name"
     "$script" "$emu" "${drawn[@]}" 2>&1 | tee "$log"
