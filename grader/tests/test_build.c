@@ -78,6 +78,14 @@ Test(build, the_references_text_has_the_references_object, .init = open_all, .fi
     toy_shell("! cmp -s %s/build/units/90-toy/toy.o %s/obj/90-toy/toy.o", t.root, scratch.path);
 }
 
+Test(build, what_gcc_14_refuses_is_refused_by_every_gcc, .init = open_all, .fini = close_all)
+{
+    static const char *const texts[] = { "int toy(void) { return undeclared(); }\n", "toy(void) { return 1; }\n",
+                                         "int *toy(long x) { return x; }\n", "int *toy(float *x) { return x; }\n" };
+    for (int i = 0; i < MT_COUNT(texts); i++)
+        cr_expect_eq(make_units(texts[i]), MT_ERR_FORMAT, "compiled: %s", texts[i]);
+}
+
 Test(build, of_an_earlier_lab_device_units_are_left_out, .init = open_all, .fini = close_all)
 {
     char log[4096] = "", path[PATH_MAX];

@@ -31,7 +31,7 @@ for lab in labs/*; do
     compgen -G "$lab/*.c" >/dev/null || continue
     [ "$lab" = labs/03-autograd ] || scratch "${lab#labs/}" >/dev/null || bad "$lab"
     for unit in "$lab"/*.c; do
-        check "$unit compiles" gcc -std=gnu11 -D_GNU_SOURCE -fopenmp -march=native -w -Werror=implicit-function-declaration -Iminitorch -fsyntax-only "$unit"
+        check "$unit compiles" gcc -std=gnu11 -D_GNU_SOURCE -fopenmp -march=native -Werror=implicit-function-declaration -Iminitorch -fsyntax-only "$unit"
     done
     [ "$lab" = labs/03-autograd ] || [ -n "${ALL:-}" ] || continue
     number=${lab#labs/} && number=${number%%-*}
