@@ -70,8 +70,7 @@ perl -e '
         ["README.md", qr{after lab 15, with CUDA, about ([\d,]+)}, $figures =~ /stage 15: (\d+)/],
         ["labs/03-autograd/README.md", qr{lists all (\d+) rows}, $pages =~ m{grade 03: 0/\d+ TODO=(\d+)}],
         ["docs/GRADING.md", qr{\((\d+) of lab 06.s (\d+)\)}, bars("06"), $pages =~ m{grade 06: 0/(\d+)}],
-        ["docs/DIAGNOSTICS.md", qr{has (\d+) programs}, scalar(() = glob "minitorch/emulator/tests/bugs/*.cu")],
-        map { ["$_/README.md", qr{estimate from (\d+) regions with about (\d+) lines}, $figures =~ m{lab $_: (\d+) regions, (\d+) lines}] } glob "labs/*");
+        ["docs/DIAGNOSTICS.md", qr{has (\d+) programs}, scalar(() = glob "minitorch/emulator/tests/bugs/*.cu")]);
     # The points of a lab that its bars give, as its skeleton lists them.
     sub bars {
         my ($bars, $points) = (slurp(glob "labs/$_[0]-*/lab.json"), 0);

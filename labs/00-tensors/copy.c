@@ -39,8 +39,8 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
         return;
 
     /* TODO 00.7: Find the longest run at the end: n elements, `stride` apart.
-     * Hint: start with one element. A dimension joins when its stride equals the length of the run times the run's
-     * stride. One of size 1 always joins, and the first one of another size sets the stride. */
+     * Hint: start with one element. A dimension joins when a step along it goes where the run would go on. One of
+     * size 1 always joins; the first one of another size sets the stride. */
     MT_TODO("00.7"); /* delete this line when yours stands here */
 
     int64_t index[MT_MAX_RANK] = { 0 }, at = view->offset; /* of the run's first element, in dimensions 0 .. outer-1 */
@@ -48,8 +48,8 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
         copy_run(to, from + at * size, n, stride, size);
         to += n * size;
         /* TODO 00.7: Move index and at to the next run.
-         * Hint: count up the last outer dimension. If it is past its end, set it to 0, subtract its whole length from
-         * at, and carry to the dimension before it. */
+         * Hint: an odometer: count up the last outer dimension; one that is past its end begins again, takes its way
+         * back out of at, and carries to the dimension before it. */
         MT_TODO("00.7"); /* delete this line when yours stands here */
     }
 }

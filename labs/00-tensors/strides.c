@@ -93,8 +93,8 @@ static mt_view merge_runs(const mt_view *view)
 {
     mt_view runs = { .rank = 0, .offset = view->offset };
     /* TODO 00.6: Merge neighbouring dimensions whose strides match.
-     * Hint: the stride of the outer one must equal the size times the stride of the inner one. Otherwise start a new
-     * run; leave out dimensions of size 1. */
+     * Hint: when is a step in the outer dimension the same as going past the end of the inner one? Otherwise a new
+     * run begins; a dimension of size 1 is never stepped along. */
     MT_TODO("00.6"); /* delete this line when yours stands here */
     return runs;
 }

@@ -22,7 +22,7 @@ mt_view mt_view_contiguous(mt_shape shape)
     mt_view view = { .rank = shape.rank, .offset = 0 };
     mt_shape_numel(shape); /* aborts for an invalid shape */
     /* TODO 00.1: Shape and strides of an array whose rows follow each other.
-     * Hint: go from the last dimension to the first; a step in one skips all elements of the later ones. */
+     * Hint: go from the last dimension to the first. How many elements does a step in one of them skip? */
     MT_TODO("00.1"); /* delete this line when yours stands here */
     return view;
 }
@@ -42,7 +42,7 @@ int64_t mt_view_at(const mt_view *view, const int64_t *index)
         MT_CHECK(index[d] >= 0 && index[d] < view->shape[d], "index %" PRId64 " of dimension %d is outside %s",
                  index[d], d, mt_shape_text(mt_view_shape(view)));
     /* TODO 00.2: The storage element of an index.
-     * Hint: every step along dimension d adds stride[d]; the first element is at offset. */
+     * Hint: the first lines of core/view.h say where it is. Which element is at (0, 0, ...)? */
     MT_TODO("00.2"); /* delete this line when yours stands here */
 }
 

@@ -26,7 +26,8 @@ void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matm
     mt_product p = mt_product_of("matmul_naive", c, a, b, d);
     begin(&p);
     /* TODO 01.1: Three loops, i j k: add to each element of C the dot product of a row of A and a column of B.
-     * Hint: element (i,k) of A is p.a.at[i * p.a.row + k * p.a.col]. C already has zeros if it is to be overwritten. */
+     * Hint: kernels/matmul_parts.h says where element (i,j) of an mt_matrix is. C already has zeros if it is to be
+     * overwritten. */
     MT_TODO("01.1"); /* delete this line when yours stands here */
 }
 
@@ -61,7 +62,8 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
     mt_product p = mt_product_of("matmul_tiled", c, a, b, d);
     begin(&p);
     /* TODO 01.3: Divide K and N into steps of TILE_K and TILE_N, with the loops of 01.2 for each block.
-     * Hint: loops k0, j0, i, k. The last block may be smaller: mt_min(k0 + TILE_K, p.K). Use add_four for four values
-     * of k at a time, where mt_matrix_from(p.a, i, k) is A from (i,k) on, and add_scaled for the rest. */
+     * Hint: which order of the four loops uses a block of B for all rows before it leaves the cache? The last block
+     * of a dimension may be smaller. add_four takes four values of k at a time, from a part of A (mt_matrix_from),
+     * add_scaled the rest. */
     MT_TODO("01.3"); /* delete this line when yours stands here */
 }

@@ -204,7 +204,7 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
     }
     int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = mt_ceil_div(whole.N, VL);
     /* TODO 01.6: Divide C into a grid with one part per thread, and let each thread compute its own part.
-     * Hint: part t is in row t / cols and column t % cols of the grid. M may be divided anywhere, N only between whole
-     * vectors. The parts are independent: one `omp parallel for`, no lock, and the same bits. */
+     * Hint: number the parts by rows of the grid. M may be divided anywhere, N only between whole vectors. The parts
+     * are independent: one `omp parallel for`, no lock, and the same bits. */
     MT_TODO("01.6"); /* delete this line when yours stands here */
 }

@@ -28,8 +28,9 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* TODO 02.3: Add dout, except where saved <= 0.
-     * Hint: the slope is 0 where saved <= 0, else 1. Add: another path may already have left its gradient in dx. */
+    /* TODO 02.3: The gradient of ReLU.
+     * Hint: the slope is that of a line with a kink: kernels.h says which values have none. Add: another path may
+     * already have left its gradient in dx. */
     MT_TODO("02.3"); /* delete this line when yours stands here */
 }
 
@@ -37,15 +38,16 @@ void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 
 void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 {
-    /* TODO 02.4: 1 / (1 + e^-x) without overflow.
-     * Hint: e^-|x| is at most 1. For x < 0 multiply numerator and denominator by e^x: the value is e^x / (1 + e^x). */
+    /* TODO 02.4: Sigmoid without overflow.
+     * Hint: e^-x overflows for one sign of x, e^-|x| for none. By which power of e must the fraction be extended
+     * where x is negative? */
     MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
 void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.4: The slope of sigmoid, from its output alone.
-     * Hint: s' = s (1 - s); no exponential is needed. */
+     * Hint: differentiate the fraction and write the result with s alone; no exponential is needed. */
     MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
@@ -60,7 +62,7 @@ void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.4: The slope of tanh, from its output alone.
-     * Hint: t' = 1 - t^2. */
+     * Hint: kernels.h has it in terms of the output; derive it from tanh = sinh / cosh. */
     MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
@@ -69,20 +71,20 @@ void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.5: x Phi(x), where Phi is the distribution function of the normal distribution.
-     * Hint: Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
+     * Hint: kernels.h says how Phi follows from erf; mt_erff lets the loop be vector code. */
     MT_TODO("02.5"); /* delete this line when yours stands here */
 }
 
 void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.5: The slope of x Phi(x), by the product rule.
-     * Hint: the derivative of Phi is the bell curve phi(x) = e^(-x^2/2) / sqrt(2 pi). */
+     * Hint: the derivative of a distribution function is its density, phi (kernels.h). */
     MT_TODO("02.5"); /* delete this line when yours stands here */
 }
 
 void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
-    /* TODO 02.5: GPT-2's approximation: x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3).
+    /* TODO 02.5: GPT-2's approximation by tanh: the formula is in kernels.h.
      * Hint: read x[i] before writing out[i]; they may be the same memory. */
     MT_TODO("02.5"); /* delete this line when yours stands here */
 }

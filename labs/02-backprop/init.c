@@ -9,9 +9,9 @@
 void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng)
 {
     MT_CHECK(fan_in >= 1, "init_he: fan_in is %" PRId64 "; it must be at least 1", fan_in);
-    /* TODO 02.8: Normal, mean 0, variance 2 / fan_in.
-     * Hint: ReLU removes half of the signal's power, so the variance of the weights is doubled. mt_rng_fill_normal
-     * takes the standard deviation. */
+    /* TODO 02.8: Normal numbers, by the rule of He.
+     * Hint: ReLU removes half of the signal's power, and the variance of the weights makes up for it.
+     * mt_rng_fill_normal takes the standard deviation. */
     MT_TODO("02.8"); /* delete this line when yours stands here */
 }
 
@@ -19,7 +19,7 @@ void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt
 {
     MT_CHECK(fan_in >= 1 && fan_out >= 1, "init_xavier: fans are %" PRId64 " and %" PRId64 "; each must be at least 1",
              fan_in, fan_out);
-    /* TODO 02.8: Uniform in (-a, a), variance 2 / (fan_in + fan_out): a compromise between forward and backward.
-     * Hint: a uniform number in (-a, a) has variance a^2 / 3. */
+    /* TODO 02.8: Uniform numbers, by the rule of Xavier: a compromise between forward and backward.
+     * Hint: kernels.h has the bound a. Check it: which variance has a uniform number in (-a, a)? */
     MT_TODO("02.8"); /* delete this line when yours stands here */
 }

@@ -52,15 +52,15 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
     zero_gradients(mlp, N);
     /* TODO 02.9: Loss, then the layers from last to first: dz[l] gives dw[l], db[l] and dact[l - 1], and that
      * gives dz[l - 1] through ReLU. Leave the mean of mlp->loss in mean_loss.
-     * Hint: the mean gives each row dloss = 1/N. act[l - 1] is the input of layer l, and it is positive where ReLU has
-     * slope 1. The gradient of x is not needed: pass NULL for layer 0. */
+     * Hint: each row has the same share of the mean. act[l - 1] is the input of layer l, and it is positive where
+     * ReLU has slope 1. The gradient of x is not needed: pass NULL for layer 0. */
     MT_TODO("02.9"); /* delete this line when yours stands here */
     return mean_loss;
 }
 
 void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate)
 {
-    /* TODO 02.9: params -= learning_rate * grads.
+    /* TODO 02.9: A step of all parameters against their gradients.
      * Hint: all parameters lie in one array of mlp->count, so this is one loop. */
     MT_TODO("02.9"); /* delete this line when yours stands here */
 }

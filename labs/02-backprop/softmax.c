@@ -34,7 +34,8 @@ static row_sum softmax_row(float *p, const float *x, int64_t C)
 {
     float max = -INFINITY, sum = 0;
     /* TODO 02.6: One row of softmax that cannot overflow; leave its maximum in max and its sum in sum.
-     * Hint: exp(x - max) / sum has the same value as exp(x) / sum exp(x), and no term exceeds 1. p may be x. */
+     * Hint: the exponential of a large logit overflows. Which number may be subtracted from all logits of a row, so
+     * that softmax stays the same and no term exceeds 1? p may be x. */
     MT_TODO("02.6"); /* delete this line when yours stands here */
     return (row_sum){ max, sum };
 }
@@ -50,8 +51,9 @@ void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C)
 void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t N, int64_t C)
 {
     check_columns("softmax backward", N, C);
-    /* TODO 02.6: Add out * (dout - dot), where dot is the row's sum of dout * out.
-     * Hint: raising one logit lowers the probability of all others; dot is the total of that effect. */
+    /* TODO 02.6: The gradient of softmax, added to dx (kernels.h has the formula).
+     * Hint: raising one logit lowers the probability of all others. The sum over the row is the total of that
+     * effect: compute it once. */
     MT_TODO("02.6"); /* delete this line when yours stands here */
 }
 
@@ -62,8 +64,8 @@ void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, co
 {
     check_labels("cross_entropy", label, N, C);
     /* TODO 02.7: The loss of every row, -log of the label's probability, and the probabilities.
-     * Hint: log(probability) is -inf once the probability has become 0. Take the logarithm by hand instead:
-     * -log(exp(x - max) / sum) = (max - x) + log(sum). probs may overwrite logits: read x first. */
+     * Hint: log(probability) is -inf once the probability has become 0. So take the logarithm of the quotient apart
+     * on paper; it has no exponential in it. probs may overwrite logits: read x first. */
     MT_TODO("02.7"); /* delete this line when yours stands here */
 }
 
@@ -71,7 +73,8 @@ void mt_cross_entropy_bwd_cpu(float *dlogits, const float *dloss, const float *p
                               int64_t C)
 {
     check_labels("cross_entropy backward", label, N, C);
-    /* TODO 02.7: Add dloss * (probability - 1 for the label, probability - 0 for the other classes).
-     * Hint: softmax and logarithm together have this simple derivative; they need not be differentiated separately. */
+    /* TODO 02.7: The gradient of softmax and logarithm together, added to dlogits.
+     * Hint: it is simpler than that of either (kernels.h): each probability moves towards 1 or 0. They need not be
+     * differentiated separately. */
     MT_TODO("02.7"); /* delete this line when yours stands here */
 }

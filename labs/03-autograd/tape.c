@@ -26,7 +26,8 @@ void mt_no_grad_end(void)
 bool mt_wants_grad(const mt_tensor *t)
 {
     /* TODO 03.1: Does this tensor need a gradient?
-     * Hint: a parameter has requires_grad set; a tensor computed from a parameter has a node. */
+     * Hint: core/tensor.h has the two fields that tell: one is set in a parameter, the other in what was computed
+     * from one. */
     MT_TODO("03.1"); /* delete this line when yours stands here */
 }
 
@@ -35,8 +36,8 @@ static mt_edge edge_to(mt_tensor *input)
 {
     mt_edge edge = { .shape = mt_view_shape(&input->view) };
     /* TODO 03.2: Where does this input's gradient go?
-     * Hint: to the node that computed it, if there is one; else to the input itself, if it is a leaf that needs one;
-     * else nowhere. An edge holds a reference to its target: mt_node_retain, mt_retain. */
+     * Hint: an edge has three possible ends (autograd/tape.h). An input can have a node and requires_grad: which of
+     * them goes first? An edge holds a reference to its target: mt_node_retain, mt_retain. */
     MT_TODO("03.2"); /* delete this line when yours stands here */
     return edge;
 }
@@ -45,8 +46,8 @@ mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, in
 {
     mt_node *node = NULL;
     /* TODO 03.3: Make a node only if a gradient will be needed.
-     * Hint: return NULL if not mt_recording(), or if no input needs a gradient. Else call mt_node_new, make one edge
-     * per input, and set out->node: it takes over the reference that mt_node_new returns. */
+     * Hint: autograd/tape.h says when there is none. A new node (mt_node_new) has empty edges, one for each input,
+     * and one reference: who takes it over? */
     MT_TODO("03.3"); /* delete this line when yours stands here */
     return node;
 }
@@ -55,8 +56,7 @@ mt_tensor *mt_detach(const mt_tensor *t)
 {
     mt_tensor *out = NULL;
     /* TODO 03.4: The same memory, without history.
-     * Hint: mt_tensor_alias shares storage and has no node; like every result it belongs to the scope
-     * (mt_scope_adopt). */
+     * Hint: core/tensor.h has a function for another tensor over the same memory. Every result belongs to the scope. */
     MT_TODO("03.4"); /* delete this line when yours stands here */
     return out;
 }

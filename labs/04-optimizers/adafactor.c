@@ -20,8 +20,8 @@ static const double DECAY_POWER = 0.8; /* beta2 of step t is 1 - t^-0.8: no bias
 static void average_rows(float *r, const float *g, int64_t R, int64_t C, double eps, double beta)
 {
     /* TODO 04.7: Update every r[i] with the mean of g^2 + eps over row i.
-     * Hint: r[i] = beta r[i] + (1 - beta) mean. Sum in double. eps keeps the mean of a row without gradients above
-     * 0. */
+     * Hint: a running average, as Adam's v is (optim/updates.h). Sum in double. eps keeps the mean of a row without
+     * gradients above 0. */
     MT_TODO("04.7"); /* delete this line when yours stands here */
 }
 
@@ -89,7 +89,7 @@ void mt_adafactor_update_cpu(const mt_update *u)
     double mean_r = mean(u->state[0], R);
     sum_squares(&u_squares, &p_squares, u, mean_r);
     /* TODO 04.7: The step: lr times the parameter's rms times u, where u is scaled to an rms of at most 1.
-     * Hint: rms = sqrt(squares / elements). The parameter's counts as LEAST_RMS at least; u's divides when above 1.
-     * divided() gives an element of u. Weight decay is decoupled: lr decay p. */
+     * Hint: sum_squares() has left the sums that both rms need. The parameter's rms counts as LEAST_RMS at least;
+     * when does u's rms change the step? divided() gives an element of u. Weight decay is decoupled. */
     MT_TODO("04.7"); /* delete this line when yours stands here */
 }

@@ -4,8 +4,8 @@
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index)
 {
     /* TODO 05.11: A random stream for this sample in this epoch.
-     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. With one stream for all samples the
-     * numbers would depend on the order in which the workers run. */
+     * Hint: core/rng.h divides a stream into substreams by number, and those again. With one stream for all samples
+     * the numbers would depend on the order in which the workers run. */
     MT_TODO("05.11"); /* delete this line when yours stands here */
 }
 

@@ -24,8 +24,8 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
         return mt_fail(MT_ERR_FORMAT, "%s: offset 8: images of %" PRId64 " x %" PRId64 " pixels", path, words[2],
                        words[3]);
     /* TODO 05.1: The number of whole items after the header; -1 if the file ends in the middle of one.
-     * Hint: divide the number of bytes in the file. In a damaged header an item can have up to (2^32 - 1)^2 bytes,
-     * which needs a uint64_t. */
+     * Hint: a product of numbers from the header may overflow, a quotient of the file's bytes does not. An item of a
+     * damaged header can have up to (2^32 - 1)^2 bytes, which needs a uint64_t. */
     MT_TODO("05.1"); /* delete this line when yours stands here */
     if (items != words[1])
         return mt_fail(MT_ERR_FORMAT,
@@ -39,7 +39,7 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
 void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_norm norm)
 {
     /* TODO 05.2: Normalise pixels: a multiplication and an addition each, no division.
-     * Hint: (b - mean) / stddev = b * scale + shift. A plain loop over i without branches becomes vector
-     * instructions. */
+     * Hint: which scale and which shift make (b - mean) / stddev of b? A plain loop over i without branches becomes
+     * vector instructions. */
     MT_TODO("05.2"); /* delete this line when yours stands here */
 }

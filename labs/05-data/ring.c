@@ -49,9 +49,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
     bool got = false;
     pthread_mutex_lock(&ring->lock);
     /* TODO 05.13: Wait for planned work, and claim the next ticket.
-     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped:
-     * ring->clock->wait(ring->clock, &ring->planning, &ring->lock). Another worker may have been faster: test again
-     * after every wait. Set got if *ticket was claimed. Keep the lock: it is released below. */
+     * Hint: ring->clock has the wait; ring->planning is its condition and ring->lock its lock. Another worker may
+     * have been faster: test again after every wait, and whether the ring has stopped. Set got if *ticket was
+     * claimed. Keep the lock: it is released below. */
     MT_TODO("05.13"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
     return got;
@@ -61,8 +61,8 @@ void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
     /* TODO 05.14: Mark the ticket's slot as ready, and wake the caller if it is the next ticket.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then
-     * wake ring->arrival. The comment at the top of ring.h defines the slot of a ticket and the next ticket. */
+     * Hint: three fields change: ready, finished, and the largest number that was ready at once. The comment at the
+     * top of ring.h defines the slot of a ticket and the next ticket; the caller waits for ring->arrival. */
     MT_TODO("05.14"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
 }

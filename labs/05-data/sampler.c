@@ -31,16 +31,15 @@ mt_sampler mt_sampler_distributed(mt_sampler sampler, int64_t rank, int64_t worl
 void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 {
     /* TODO 05.8: The order of all samples in this epoch, a function of seed and epoch only.
-     * Hint: mt_rng_new(seed, MT_STREAM_SHUFFLE), its substream number epoch, mt_rng_permutation; without shuffling the
-     * order is 0, 1, 2, ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to
-     * 6. */
+     * Hint: core/rng.h has streams, substreams by number, and a permutation. Without shuffling the order is 0, 1, 2,
+     * ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to 6. */
     MT_TODO("05.8"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* TODO 05.9: How many samples each rank gets: the same number on every rank.
-     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD requires. */
+     * Hint: an integer division rounds down. How is it made to round up, which MT_UNEVEN_PAD requires? */
     MT_TODO("05.9"); /* delete this line when yours stands here */
 }
 

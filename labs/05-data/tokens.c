@@ -26,7 +26,8 @@ mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes,
 int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride)
 {
     /* TODO 05.4: How many windows fit.
-     * Hint: the window that starts at s needs tokens s .. s + T, one more than T; the first starts at 0. */
+     * Hint: a window of T tokens is read twice, once shifted by one. Which token is the last that the window from s
+     * needs? */
     MT_TODO("05.4"); /* delete this line when yours stands here */
 }
 

@@ -21,6 +21,7 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
                            const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
     /* TODO 08.7: The gradient of the logits in the array of the probabilities, then dx and dw.
-     * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
+     * Hint: that of the logits is lab 02's; the two products follow from the shapes. dx and dw are added to, and
+     * either may be NULL. */
     MT_TODO("08.7"); /* delete this line when yours stands here */
 }

@@ -15,7 +15,7 @@ void mt_embedding_fwd_cpu(float *out, const int32_t *id, const float *wte, const
 #pragma omp parallel for if (B * T * C >= THREADS_FROM)
     for (int64_t n = 0; n < B * T; n++) {
         /* TODO 08.4: Row n: the token's row of wte plus the row of wpe of its position.
-         * Hint: there are T rows a sample, so the position in the sample is n % T. */
+         * Hint: there are T rows a sample: which position has row n in its sample? */
         MT_TODO("08.4"); /* delete this line when yours stands here */
     }
 }

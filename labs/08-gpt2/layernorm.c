@@ -47,8 +47,8 @@ static void rows_backward(float *dx, const float *dout, const float *x, const fl
         const float *g = dout + n * C, *row = x + n * C;
         float *to = dx + n * C, m = mean[n], r = rstd[n];
         /* TODO 08.3: dx of one row: the mean and the variance depend on every x of the row.
-         * Hint: with g = dout * gamma and xhat = (x - m) * r, first the means of g and of g * xhat over the row, then
-         * dx += r * (g - mean_g - xhat * mean_gx). */
+         * Hint: with g = dout * gamma and xhat, the normalised row, two means over the row are enough: of g, and of
+         * what g does to the variance. models/kernels_gpt2.h has the formula. */
         MT_TODO("08.3"); /* delete this line when yours stands here */
     }
 }
@@ -61,7 +61,7 @@ static void columns_backward(float *dgamma, float *dbeta, const float *dout, con
     for (int64_t n = 0; n < N; n++) {
         const float *g = dout + n * C + begin, *row = x + n * C + begin;
         /* TODO 08.3: What row n adds to the sums of its columns.
-         * Hint: out = xhat * gamma + beta, so scale[c] gets dout * xhat and shift[c] gets dout. */
+         * Hint: out = xhat * gamma + beta: what does each of the two parameters of a column get from row n? */
         MT_TODO("08.3"); /* delete this line when yours stands here */
     }
     for (int64_t c = 0; c < count && dgamma; c++)

@@ -14,8 +14,8 @@ int32_t mt_most_likely_cpu(const float *logits, int64_t V)
 void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double temperature)
 {
     /* TODO 08.9: The probability of each token relative to the most likely one, which is the first.
-     * Hint: softmax without its division. Subtract the largest logit before dividing by the temperature: e^90
-     * overflows. */
+     * Hint: softmax without its division. Which of subtraction and division by the temperature has to come first?
+     * e^90 overflows. */
     MT_TODO("08.9"); /* delete this line when yours stands here */
 }
 

@@ -6,7 +6,7 @@
 uint32_t mt_byte_char(int32_t byte)
 {
     /* TODO 08.2: The character of a byte.
-     * Hint: one that cannot stand for itself is 256 plus how many of those come before it. */
+     * Hint: those that cannot stand for themselves follow each other from 256 on, in the order of the bytes. */
     MT_TODO("08.2"); /* delete this line when yours stands here */
 }
 

@@ -47,6 +47,8 @@ mt_unary_bwd_fn mt_gelu_bwd_cpu;      /* saved = x: dx += dout * (Phi(x) + x phi
 mt_unary_fwd_fn mt_gelu_tanh_fwd_cpu; /* GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))    Lab 02.5 */
 mt_unary_bwd_fn mt_gelu_tanh_bwd_cpu; /* saved = x, |x| < 6e12: beyond, x^3 overflows              Lab 02.5 */
 /* ReLU of NaN is NaN, and passes its gradient on, as in PyTorch. GELU of NaN is NaN, in both forms.
+ * Phi(x) = (1 + erf(x / sqrt 2)) / 2 is the distribution function of the normal distribution, phi(x) = e^(-x^2/2) /
+ * sqrt(2 pi) its density.
  * Sources: Nair and Hinton 2010 (ReLU); Hendrycks and Gimpel 2016, arXiv:1606.08415 (GELU). */
 
 /* ---- softmax and cross-entropy: solutions/02-backprop/softmax.c ------------------------------ */

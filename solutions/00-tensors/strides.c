@@ -123,8 +123,8 @@ static mt_view merge_runs(const mt_view *view)
 {
     mt_view runs = { .rank = 0, .offset = view->offset };
     /* LAB 00.6 BEGIN  Merge neighbouring dimensions whose strides match.
-     * Hint: the stride of the outer one must equal the size times the stride of the inner one. Otherwise start a new
-     * run; leave out dimensions of size 1. */
+     * Hint: when is a step in the outer dimension the same as going past the end of the inner one? Otherwise a new
+     * run begins; a dimension of size 1 is never stepped along. */
     for (int d = 0; d < view->rank; d++) {
         int last = runs.rank - 1;
         if (view->shape[d] == 1)

@@ -24,7 +24,7 @@ mt_view mt_view_contiguous(mt_shape shape)
     mt_view view = { .rank = shape.rank, .offset = 0 };
     mt_shape_numel(shape); /* aborts for an invalid shape */
     /* LAB 00.1 BEGIN  Shape and strides of an array whose rows follow each other.
-     * Hint: go from the last dimension to the first; a step in one skips all elements of the later ones. */
+     * Hint: go from the last dimension to the first. How many elements does a step in one of them skip? */
     int64_t below = 1; /* elements under one index of dimension d */
     for (int d = shape.rank - 1; d >= 0; d--) {
         view.shape[d] = shape.dim[d];
@@ -57,7 +57,7 @@ int64_t mt_view_at(const mt_view *view, const int64_t *index)
         MT_CHECK(index[d] >= 0 && index[d] < view->shape[d], "index %" PRId64 " of dimension %d is outside %s",
                  index[d], d, mt_shape_text(mt_view_shape(view)));
     /* LAB 00.2 BEGIN  The storage element of an index.
-     * Hint: every step along dimension d adds stride[d]; the first element is at offset. */
+     * Hint: the first lines of core/view.h say where it is. Which element is at (0, 0, ...)? */
     int64_t at = view->offset;
     for (int d = 0; d < view->rank; d++)
         at += index[d] * view->stride[d];

@@ -252,8 +252,8 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
     }
     int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = mt_ceil_div(whole.N, VL);
     /* LAB 01.6 BEGIN  Divide C into a grid with one part per thread, and let each thread compute its own part.
-     * Hint: part t is in row t / cols and column t % cols of the grid. M may be divided anywhere, N only between whole
-     * vectors. The parts are independent: one `omp parallel for`, no lock, and the same bits. */
+     * Hint: number the parts by rows of the grid. M may be divided anywhere, N only between whole vectors. The parts
+     * are independent: one `omp parallel for`, no lock, and the same bits. */
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
     for (int64_t t = 0; t < threads; t++) {
         int64_t i = cut(whole.M, rows, t / cols), j = VL * cut(vecs, cols, t % cols);

@@ -31,8 +31,9 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* LAB 02.3 BEGIN  Add dout, except where saved <= 0.
-     * Hint: the slope is 0 where saved <= 0, else 1. Add: another path may already have left its gradient in dx. */
+    /* LAB 02.3 BEGIN  The gradient of ReLU.
+     * Hint: the slope is that of a line with a kink: kernels.h says which values have none. Add: another path may
+     * already have left its gradient in dx. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
         dx[i] += saved[i] <= 0 ? 0 : dout[i];
@@ -43,8 +44,9 @@ void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 
 void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 {
-    /* LAB 02.4 BEGIN  1 / (1 + e^-x) without overflow.
-     * Hint: e^-|x| is at most 1. For x < 0 multiply numerator and denominator by e^x: the value is e^x / (1 + e^x). */
+    /* LAB 02.4 BEGIN  Sigmoid without overflow.
+     * Hint: e^-x overflows for one sign of x, e^-|x| for none. By which power of e must the fraction be extended
+     * where x is negative? */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++) {
         float e = mt_expf(-fabsf(x[i]));
@@ -56,7 +58,7 @@ void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* LAB 02.4 BEGIN  The slope of sigmoid, from its output alone.
-     * Hint: s' = s (1 - s); no exponential is needed. */
+     * Hint: differentiate the fraction and write the result with s alone; no exponential is needed. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
         dx[i] += dout[i] * saved[i] * (1 - saved[i]);
@@ -77,7 +79,7 @@ void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* LAB 02.4 BEGIN  The slope of tanh, from its output alone.
-     * Hint: t' = 1 - t^2. */
+     * Hint: kernels.h has it in terms of the output; derive it from tanh = sinh / cosh. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
         dx[i] += dout[i] * (1 - saved[i] * saved[i]);
@@ -89,7 +91,7 @@ void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* LAB 02.5 BEGIN  x Phi(x), where Phi is the distribution function of the normal distribution.
-     * Hint: Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
+     * Hint: kernels.h says how Phi follows from erf; mt_erff lets the loop be vector code. */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++) {
         float Phi = 0.5f * (1 + mt_erff(x[i] * SQRT_HALF));
@@ -101,7 +103,7 @@ void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
 void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* LAB 02.5 BEGIN  The slope of x Phi(x), by the product rule.
-     * Hint: the derivative of Phi is the bell curve phi(x) = e^(-x^2/2) / sqrt(2 pi). */
+     * Hint: the derivative of a distribution function is its density, phi (kernels.h). */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++) {
         float x = saved[i];
@@ -114,7 +116,7 @@ void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 
 void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
-    /* LAB 02.5 BEGIN  GPT-2's approximation: x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3).
+    /* LAB 02.5 BEGIN  GPT-2's approximation by tanh: the formula is in kernels.h.
      * Hint: read x[i] before writing out[i]; they may be the same memory. */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++) {

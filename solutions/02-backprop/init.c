@@ -9,9 +9,9 @@
 void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng)
 {
     MT_CHECK(fan_in >= 1, "init_he: fan_in is %" PRId64 "; it must be at least 1", fan_in);
-    /* LAB 02.8 BEGIN  Normal, mean 0, variance 2 / fan_in.
-     * Hint: ReLU removes half of the signal's power, so the variance of the weights is doubled. mt_rng_fill_normal
-     * takes the standard deviation. */
+    /* LAB 02.8 BEGIN  Normal numbers, by the rule of He.
+     * Hint: ReLU removes half of the signal's power, and the variance of the weights makes up for it.
+     * mt_rng_fill_normal takes the standard deviation. */
     float stddev = sqrtf(2.0f / (float)fan_in);
     mt_rng_fill_normal(rng, w, n, 0, stddev);
     /* LAB 02.8 END */
@@ -21,8 +21,8 @@ void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt
 {
     MT_CHECK(fan_in >= 1 && fan_out >= 1, "init_xavier: fans are %" PRId64 " and %" PRId64 "; each must be at least 1",
              fan_in, fan_out);
-    /* LAB 02.8 BEGIN  Uniform in (-a, a), variance 2 / (fan_in + fan_out): a compromise between forward and backward.
-     * Hint: a uniform number in (-a, a) has variance a^2 / 3. */
+    /* LAB 02.8 BEGIN  Uniform numbers, by the rule of Xavier: a compromise between forward and backward.
+     * Hint: kernels.h has the bound a. Check it: which variance has a uniform number in (-a, a)? */
     float a = sqrtf(6.0f / (float)(fan_in + fan_out));
     mt_rng_fill_uniform(rng, w, n, -a, a);
     /* LAB 02.8 END */

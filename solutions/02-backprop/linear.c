@@ -26,9 +26,8 @@ void mt_linear_bwd_cpu(float *dx, float *dw, float *db, const float *dout, const
                        int64_t I, int64_t O)
 {
     /* LAB 02.2 BEGIN  Add the three gradients; dx, dw and db may be NULL, then skip them.
-     * Hint: the shapes determine the products. dx [N,I] can only be dout [N,O] times w [I,O] read transposed; dw [I,O]
-     * can only be x [N,I] read transposed times dout. b is added to every row, so db [O] is the sum of the rows of
-     * dout. */
+     * Hint: the shapes determine the products. Which two of dout, x and w, as stored or transposed, make [N,I], and
+     * which make [I,O]? b is added to every row: so which numbers meet in db[o]? */
     if (dx)
         mt_matmul_cpu(dx, dout, w, N, I, O, MT_NO_TRANS, MT_TRANS, MT_ACCUMULATE);
     if (dw)

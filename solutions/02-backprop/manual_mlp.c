@@ -60,8 +60,8 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
     zero_gradients(mlp, N);
     /* LAB 02.9 BEGIN  Loss, then the layers from last to first: dz[l] gives dw[l], db[l] and dact[l - 1], and that
      * gives dz[l - 1] through ReLU. Leave the mean of mlp->loss in mean_loss.
-     * Hint: the mean gives each row dloss = 1/N. act[l - 1] is the input of layer l, and it is positive where ReLU has
-     * slope 1. The gradient of x is not needed: pass NULL for layer 0. */
+     * Hint: each row has the same share of the mean. act[l - 1] is the input of layer l, and it is positive where
+     * ReLU has slope 1. The gradient of x is not needed: pass NULL for layer 0. */
     mt_cross_entropy_fwd_cpu(mlp->loss, mlp->probs, mlp->act[last], label, N, mlp->classes);
     for (int64_t n = 0; n < N; n++) {
         mean_loss += (double)mlp->loss[n] / (double)N;
@@ -81,7 +81,7 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
 
 void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate)
 {
-    /* LAB 02.9 BEGIN  params -= learning_rate * grads.
+    /* LAB 02.9 BEGIN  A step of all parameters against their gradients.
      * Hint: all parameters lie in one array of mlp->count, so this is one loop. */
     float *p = mlp->params;
     const float *g = mlp->grads;

@@ -34,7 +34,8 @@ static row_sum softmax_row(float *p, const float *x, int64_t C)
 {
     float max = -INFINITY, sum = 0;
     /* LAB 02.6 BEGIN  One row of softmax that cannot overflow; leave its maximum in max and its sum in sum.
-     * Hint: exp(x - max) / sum has the same value as exp(x) / sum exp(x), and no term exceeds 1. p may be x. */
+     * Hint: the exponential of a large logit overflows. Which number may be subtracted from all logits of a row, so
+     * that softmax stays the same and no term exceeds 1? p may be x. */
 #pragma omp simd reduction(max : max)
     for (int64_t c = 0; c < C; c++)
         max = x[c] > max ? x[c] : max;
@@ -65,8 +66,9 @@ void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C)
 void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t N, int64_t C)
 {
     check_columns("softmax backward", N, C);
-    /* LAB 02.6 BEGIN  Add out * (dout - dot), where dot is the row's sum of dout * out.
-     * Hint: raising one logit lowers the probability of all others; dot is the total of that effect. */
+    /* LAB 02.6 BEGIN  The gradient of softmax, added to dx (kernels.h has the formula).
+     * Hint: raising one logit lowers the probability of all others. The sum over the row is the total of that
+     * effect: compute it once. */
 #pragma omp parallel for if (N * C >= 32 * PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *p = out + n * C, *dp = dout + n * C;
@@ -88,8 +90,8 @@ void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, co
 {
     check_labels("cross_entropy", label, N, C);
     /* LAB 02.7 BEGIN  The loss of every row, -log of the label's probability, and the probabilities.
-     * Hint: log(probability) is -inf once the probability has become 0. Take the logarithm by hand instead:
-     * -log(exp(x - max) / sum) = (max - x) + log(sum). probs may overwrite logits: read x first. */
+     * Hint: log(probability) is -inf once the probability has become 0. So take the logarithm of the quotient apart
+     * on paper; it has no exponential in it. probs may overwrite logits: read x first. */
 #pragma omp parallel for if (N * C >= PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         float right = logits[n * C + label[n]];
@@ -103,8 +105,9 @@ void mt_cross_entropy_bwd_cpu(float *dlogits, const float *dloss, const float *p
                               int64_t C)
 {
     check_labels("cross_entropy backward", label, N, C);
-    /* LAB 02.7 BEGIN  Add dloss * (probability - 1 for the label, probability - 0 for the other classes).
-     * Hint: softmax and logarithm together have this simple derivative; they need not be differentiated separately. */
+    /* LAB 02.7 BEGIN  The gradient of softmax and logarithm together, added to dlogits.
+     * Hint: it is simpler than that of either (kernels.h): each probability moves towards 1 or 0. They need not be
+     * differentiated separately. */
 #pragma omp parallel for if (N * C >= 32 * PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *p = probs + n * C;

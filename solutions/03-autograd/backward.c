@@ -36,7 +36,7 @@ mt_tensor *mt_grad_of_input(mt_node *node, int i)
     mt_edge *edge = &node->edges[i];
     mt_tensor **grad = NULL;
     /* LAB 03.6 BEGIN  The buffer that the gradient of input i is added to.
-     * Hint: the grad of edge->node, or of edge->leaf. At the first call it is NULL: allocate zeros (mt_grad_zeros).
+     * Hint: nodes and leaves both have a grad, NULL before the first use; autograd/node.h says what allocates it.
      * Later calls return the sum so far. A leaf's sum is kept from one backward to the next. */
     if (edge->node)
         grad = &edge->node->grad;
@@ -73,8 +73,8 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
     while (ready.count > 0) {
         mt_node *node = mt_node_list_pop(&ready);
         /* LAB 03.8 BEGIN  One node of the walk.
-         * Hint: first the op passes on node->grad, if there is one (mt_node_backward); then free what only this node
-         * needs (mt_node_consume, which keeps `from`); then count down its inputs. */
+         * Hint: the op passes on its gradient, if it got any; what only this node needs is freed, but for `from`;
+         * its inputs are counted down. Which order is right? autograd/node.h has the functions. */
         if (node->grad)
             mt_node_backward(node);
         mt_node_consume(node, from);

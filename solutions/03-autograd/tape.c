@@ -26,7 +26,8 @@ void mt_no_grad_end(void)
 bool mt_wants_grad(const mt_tensor *t)
 {
     /* LAB 03.1 BEGIN  Does this tensor need a gradient?
-     * Hint: a parameter has requires_grad set; a tensor computed from a parameter has a node. */
+     * Hint: core/tensor.h has the two fields that tell: one is set in a parameter, the other in what was computed
+     * from one. */
     return t->requires_grad || t->node;
     /* LAB 03.1 END */
 }
@@ -36,8 +37,8 @@ static mt_edge edge_to(mt_tensor *input)
 {
     mt_edge edge = { .shape = mt_view_shape(&input->view) };
     /* LAB 03.2 BEGIN  Where does this input's gradient go?
-     * Hint: to the node that computed it, if there is one; else to the input itself, if it is a leaf that needs one;
-     * else nowhere. An edge holds a reference to its target: mt_node_retain, mt_retain. */
+     * Hint: an edge has three possible ends (autograd/tape.h). An input can have a node and requires_grad: which of
+     * them goes first? An edge holds a reference to its target: mt_node_retain, mt_retain. */
     if (input->node)
         edge.node = mt_node_retain(input->node);
     else if (input->requires_grad)
@@ -50,8 +51,8 @@ mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, in
 {
     mt_node *node = NULL;
     /* LAB 03.3 BEGIN  Make a node only if a gradient will be needed.
-     * Hint: return NULL if not mt_recording(), or if no input needs a gradient. Else call mt_node_new, make one edge
-     * per input, and set out->node: it takes over the reference that mt_node_new returns. */
+     * Hint: autograd/tape.h says when there is none. A new node (mt_node_new) has empty edges, one for each input,
+     * and one reference: who takes it over? */
     bool wanted = false;
     for (int i = 0; i < count; i++)
         wanted = wanted || mt_wants_grad(inputs[i]);
@@ -69,8 +70,7 @@ mt_tensor *mt_detach(const mt_tensor *t)
 {
     mt_tensor *out = NULL;
     /* LAB 03.4 BEGIN  The same memory, without history.
-     * Hint: mt_tensor_alias shares storage and has no node; like every result it belongs to the scope
-     * (mt_scope_adopt). */
+     * Hint: core/tensor.h has a function for another tensor over the same memory. Every result belongs to the scope. */
     out = mt_scope_adopt(mt_tensor_alias(t));
     /* LAB 03.4 END */
     return out;

@@ -46,8 +46,8 @@ void mt_adamw_multipass_update_cpu(const mt_update *u)
     float *p = u->param, *m = u->state[0], *v = u->state[1], *m_hat = u->scratch, *v_hat = u->scratch + n;
     const float *g = u->grad;
     /* LAB 04.4 BEGIN  AdamW in five loops: m, v, m_hat, v_hat, p.
-     * Hint: as Adam, but m and v average the gradient without decay, and p changes by lr times (m_hat / (sqrt(v_hat) +
-     * eps) + decay p). So parameters with large gradients decay as fast as those with small ones. */
+     * Hint: as Adam, but decay is decoupled: what does it change, and what not (optim/updates.h)? So parameters with
+     * large gradients decay as fast as those with small ones. */
 #pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
     for (int64_t i = 0; i < n; i++)
         m[i] = k.beta1 * m[i] + k.rest1 * g[i];

@@ -15,7 +15,8 @@ static double sum_squares(const float *g, int64_t n)
 {
     double part[PARTS] = { 0 }, sum = 0;
     /* LAB 04.9 BEGIN  The sum of squares, each of PARTS contiguous parts by one thread, then all parts in order.
-     * Hint: part k runs from n k / PARTS to n (k + 1) / PARTS. Square in double: 1e20 squared overflows f32. */
+     * Hint: the parts cover all elements, with boundaries that depend on n and PARTS only. Square in double: 1e20
+     * squared overflows f32. */
 #pragma omp parallel for if (n >= PARALLEL_FROM)
     for (int64_t k = 0; k < PARTS; k++) {
         double s = 0;

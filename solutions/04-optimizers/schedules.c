@@ -9,7 +9,7 @@ static double stairs(const mt_schedule *s, int64_t t)
 {
     double lr = 0;
     /* LAB 04.8 BEGIN  lr times gamma for every whole period that has passed.
-     * Hint: t / period of two integers rounds down. */
+     * Hint: how many periods have passed? A division of integers rounds down. */
     lr = s->lr * pow(s->gamma, (double)(t / s->period));
     /* LAB 04.8 END */
     return lr;
@@ -19,7 +19,7 @@ static double cosine(const mt_schedule *s, int64_t t)
 {
     double lr = 0;
     /* LAB 04.8 BEGIN  Half a wave from lr, at t = 0, down to lr_min, at t = period, and lr_min afterwards.
-     * Hint: (1 + cos(pi t / period)) / 2 falls from 1 to 0; after the period it would rise again. */
+     * Hint: optim/schedule.h has the formula; after the period the cosine would rise again. */
     double height = t < s->period ? (1 + cos(M_PI * (double)t / (double)s->period)) / 2 : 0;
     lr = s->lr_min + (s->lr - s->lr_min) * height;
     /* LAB 04.8 END */
@@ -32,9 +32,8 @@ static double cyclical(const mt_schedule *s, int64_t t)
     /* LAB 04.8 BEGIN  Triangles: they rise from lr_min to lr in one period and fall in the next. Their height is
      * constant (MT_SCHEDULE_TRIANGULAR), halves from each triangle to the next (..._TRIANGULAR2), or is gamma^t
      * (..._EXP_RANGE).
-     * Hint: the triangle's number is t / (2 period). Within it, the distance from the maximum is |t mod 2 period -
-     * period|.
-     * */
+     * Hint: which triangle is step t in, and how many steps is it away from that triangle's tip? Integers answer
+     * both. */
     int64_t from_tip = llabs(t % (2 * s->period) - s->period);
     double height = 1 - (double)from_tip / (double)s->period;
     if (s->kind == MT_SCHEDULE_TRIANGULAR2)
@@ -73,7 +72,7 @@ double mt_schedule_at(const mt_schedule *s, int64_t step)
     MT_CHECK(!periodic || s->period >= 1, "schedule %s: period is %" PRId64 "; it must be at least 1",
              mt_schedule_name(s->kind), s->period);
     /* LAB 04.8 BEGIN  Linear warm-up, then after_warmup() from its step 0 on.
-     * Hint: step 0 of w warm-up steps has 1/w of the rate at the schedule's step 0; step w - 1 has all of it. */
+     * Hint: optim/schedule.h says which share of the rate the first and the last step of warm-up have. */
     if (step < s->warmup)
         lr = after_warmup(s, 0) * (double)(step + 1) / (double)s->warmup;
     else

@@ -29,9 +29,9 @@ void mt_momentum_update_cpu(const mt_update *u)
     float lr = (float)u->hyper->lr, momentum = (float)u->hyper->momentum, decay = (float)u->hyper->weight_decay;
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
-    /* LAB 04.1 BEGIN  b = momentum b + g, and the step goes along b.
-     * Hint: constant gradients add up to g / (1 - momentum), ten times g for 0.9; gradients that alternate in sign
-     * cancel. */
+    /* LAB 04.1 BEGIN  A step along a running sum of gradients.
+     * Hint: constant gradients add up to ten times g for a momentum of 0.9; gradients that alternate in sign cancel.
+     * As in all rules here but Lion, g means the gradient with weight decay already in it. */
 #pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
     for (int64_t i = 0; i < n; i++) {
         b[i] = momentum * b[i] + (g[i] + decay * p[i]);
@@ -67,7 +67,8 @@ void mt_rmsprop_update_cpu(const mt_update *u)
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
     /* LAB 04.2 BEGIN  Divide each gradient by the root of its mean square.
-     * Hint: v averages g^2: beta2 of the old, rest2 = 1 - beta2 of the new. eps is added to the root, not under it. */
+     * Hint: v is a running average of squares (optim/updates.h), of the gradient with weight decay in it. Is eps
+     * inside the root or outside? */
 #pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
     for (int64_t i = 0; i < n; i++) {
         float d = g[i] + decay * p[i];
@@ -88,8 +89,8 @@ void mt_adam_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     MT_CHECK(u->step >= 1, "adam: step %" PRId64 ", but the first is 1", u->step);
     /* LAB 04.3 BEGIN  Average g in m and g^2 in v, correct both for their start at zero, and step along their ratio.
-     * Hint: after t steps, the weights in m add up to 1 - beta1^t only; u->step is t. Compute this in double, once,
-     * outside the loop. eps is added to the root, not under it. */
+     * Hint: after t steps the weights in such an average add up to less than 1 (handout, "Bias correction"). Compute
+     * the two corrections in double, once, outside the loop. g has weight decay in it. */
     float fix1 = (float)(1 / (1 - pow(h->beta1, (double)u->step)));
     float fix2 = (float)(1 / (1 - pow(h->beta2, (double)u->step)));
 #pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
@@ -114,8 +115,8 @@ void mt_lion_update_cpu(const mt_update *u)
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
     /* LAB 04.6 BEGIN  Every element changes by lr, up or down: only the sign of an average of g is used.
-     * Hint: the sign is taken of beta1 m + rest1 g with the old m; m itself is then updated with beta2. (x > 0) - (x <
-     * 0) is the sign, and 0 at 0. Decay is decoupled: it adds decay * p to the sign. */
+     * Hint: m serves twice, with another beta each time: which of the two comes first (optim/updates.h)? A sign that
+     * is 0 at 0 can be made of two comparisons. Decay is decoupled. */
 #pragma omp parallel for simd if (parallel : n >= PARALLEL_FROM)
     for (int64_t i = 0; i < n; i++) {
         float way = beta1 * m[i] + rest1 * g[i];

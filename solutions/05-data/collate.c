@@ -4,8 +4,8 @@
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index)
 {
     /* LAB 05.11 BEGIN  A random stream for this sample in this epoch.
-     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. With one stream for all samples the
-     * numbers would depend on the order in which the workers run. */
+     * Hint: core/rng.h divides a stream into substreams by number, and those again. With one stream for all samples
+     * the numbers would depend on the order in which the workers run. */
     mt_rng all = mt_rng_new(seed, MT_STREAM_AUGMENT);
     mt_rng of_epoch = mt_rng_substream(&all, (uint64_t)epoch);
     return mt_rng_substream(&of_epoch, (uint64_t)index);

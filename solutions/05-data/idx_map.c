@@ -28,8 +28,8 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
         return mt_fail(MT_ERR_FORMAT, "%s: offset 8: images of %" PRId64 " x %" PRId64 " pixels", path, words[2],
                        words[3]);
     /* LAB 05.1 BEGIN  The number of whole items after the header; -1 if the file ends in the middle of one.
-     * Hint: divide the number of bytes in the file. In a damaged header an item can have up to (2^32 - 1)^2 bytes,
-     * which needs a uint64_t. */
+     * Hint: a product of numbers from the header may overflow, a quotient of the file's bytes does not. An item of a
+     * damaged header can have up to (2^32 - 1)^2 bytes, which needs a uint64_t. */
     uint64_t item = (uint64_t)words[2] * (uint64_t)words[3], behind = (uint64_t)(size - header);
     items = behind % item == 0 ? (int64_t)(behind / item) : -1;
     /* LAB 05.1 END */
@@ -45,8 +45,8 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
 void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_norm norm)
 {
     /* LAB 05.2 BEGIN  Normalise pixels: a multiplication and an addition each, no division.
-     * Hint: (b - mean) / stddev = b * scale + shift. A plain loop over i without branches becomes vector
-     * instructions. */
+     * Hint: which scale and which shift make (b - mean) / stddev of b? A plain loop over i without branches becomes
+     * vector instructions. */
     float scale = 1 / norm.stddev, shift = -norm.mean / norm.stddev;
     for (int64_t i = 0; i < n; i++)
         out[i] = (float)bytes[i] * scale + shift;

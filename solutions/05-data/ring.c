@@ -49,9 +49,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
     bool got = false;
     pthread_mutex_lock(&ring->lock);
     /* LAB 05.13 BEGIN  Wait for planned work, and claim the next ticket.
-     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped:
-     * ring->clock->wait(ring->clock, &ring->planning, &ring->lock). Another worker may have been faster: test again
-     * after every wait. Set got if *ticket was claimed. Keep the lock: it is released below. */
+     * Hint: ring->clock has the wait; ring->planning is its condition and ring->lock its lock. Another worker may
+     * have been faster: test again after every wait, and whether the ring has stopped. Set got if *ticket was
+     * claimed. Keep the lock: it is released below. */
     while (ring->claimed == ring->planned && !ring->stopped)
         ring->clock->wait(ring->clock, &ring->planning, &ring->lock);
     if (!ring->stopped) {
@@ -67,8 +67,8 @@ void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
     /* LAB 05.14 BEGIN  Mark the ticket's slot as ready, and wake the caller if it is the next ticket.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then
-     * wake ring->arrival. The comment at the top of ring.h defines the slot of a ticket and the next ticket. */
+     * Hint: three fields change: ready, finished, and the largest number that was ready at once. The comment at the
+     * top of ring.h defines the slot of a ticket and the next ticket; the caller waits for ring->arrival. */
     ring->ready[ticket % ring->slots] = true;
     ring->finished++;
     ring->ready_max = mt_max(ring->ready_max, ring->finished - ring->taken);

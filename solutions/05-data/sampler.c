@@ -31,9 +31,8 @@ mt_sampler mt_sampler_distributed(mt_sampler sampler, int64_t rank, int64_t worl
 void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 {
     /* LAB 05.8 BEGIN  The order of all samples in this epoch, a function of seed and epoch only.
-     * Hint: mt_rng_new(seed, MT_STREAM_SHUFFLE), its substream number epoch, mt_rng_permutation; without shuffling the
-     * order is 0, 1, 2, ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to
-     * 6. */
+     * Hint: core/rng.h has streams, substreams by number, and a permutation. Without shuffling the order is 0, 1, 2,
+     * ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to 6. */
     if (sampler->shuffle) {
         mt_rng stream = mt_rng_new(sampler->seed, MT_STREAM_SHUFFLE);
         mt_rng rng = mt_rng_substream(&stream, (uint64_t)epoch);
@@ -48,7 +47,7 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* LAB 05.9 BEGIN  How many samples each rank gets: the same number on every rank.
-     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD requires. */
+     * Hint: an integer division rounds down. How is it made to round up, which MT_UNEVEN_PAD requires? */
     int64_t extra = sampler->uneven == MT_UNEVEN_PAD ? sampler->world - 1 : 0;
     return (sampler->count + extra) / sampler->world;
     /* LAB 05.9 END */

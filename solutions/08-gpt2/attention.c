@@ -61,9 +61,9 @@ static void head_backward(float *dq, float *p, const float *dout, const float *o
     int64_t T = h->T, C = h->C, D = h->D, step = 3 * C;
     float *dk = dq + C, *dv = dk + C;
     /* LAB 08.6 BEGIN  Gradients of the queries, keys and values of one head.
-     * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled:
-     * dp[i,j] is dout_i . v_j, softmax's backward (lab 02) needs the sum of p * dp over the row, and that is dout_i
-     * . out_i. Hidden keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
+     * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled.
+     * Softmax's backward (lab 02) needs a sum over the row, which also follows from dout and out of that row alone:
+     * derive it. Hidden keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
     mt_head_product(dv, step, p, T, MT_TRANS, dout, C, MT_NO_TRANS, T, D, T, MT_ACCUMULATE);
     for (int64_t i = 0; i < T; i++) {
         const float *g = dout + i * C;

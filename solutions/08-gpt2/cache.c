@@ -23,8 +23,9 @@ void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t
         float *o = out + h * D, max = -INFINITY, sum = 0;
         memset(o, 0, (size_t)D * sizeof *o);
         /* LAB 08.8 BEGIN  Attention over the keys 0 to place, one after the other.
-         * Hint: row j of the cache holds key and value, C numbers each. When a score exceeds max, multiply all
-         * earlier sums by e^(old max - new max). The new token is its own last key: place counts too. */
+         * Hint: models/kernels_gpt2.h says what row j of the cache holds. All earlier sums were computed with the
+         * old maximum: what corrects them when a score exceeds it? The new token is its own last key: place counts
+         * too. */
         for (int64_t j = 0; j <= place; j++) {
             const float *k = cache + j * 2 * C + h * D, *v = k + C;
             float score = 0;

@@ -23,7 +23,8 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
                            const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
     /* LAB 08.7 BEGIN  The gradient of the logits in the array of the probabilities, then dx and dw.
-     * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
+     * Hint: that of the logits is lab 02's; the two products follow from the shapes. dx and dw are added to, and
+     * either may be NULL. */
 #pragma omp parallel for if (N * V >= THREADS_FROM)
     for (int64_t n = 0; n < N; n++) {
         float *row = probs + n * V;

@@ -10,8 +10,8 @@
 mt_tensor *mt_gpt2_attention_forward(mt_module *attn, mt_tensor *x)
 {
     /* LAB 08.10 BEGIN  The attention part of a block.
-     * Hint: the layer c_attn makes queries, keys and values [B,T,3C], mt_attention takes them and the number of heads,
-     * attn->size, and the layer c_proj mixes the columns of its result. */
+     * Hint: queries, keys and values come from one layer, c_attn, and the layer c_proj mixes the columns of what
+     * mt_attention returns. The number of heads is attn->size. */
     mt_tensor *qkv = mt_forward(attn->child[MT_GPT2_C_ATTN], x);
     return mt_forward(attn->child[MT_GPT2_C_PROJ], mt_attention(qkv, attn->size));
     /* LAB 08.10 END */

@@ -6,7 +6,7 @@
 uint32_t mt_byte_char(int32_t byte)
 {
     /* LAB 08.2 BEGIN  The character of a byte.
-     * Hint: one that cannot stand for itself is 256 plus how many of those come before it. */
+     * Hint: those that cannot stand for themselves follow each other from 256 on, in the order of the bytes. */
     uint32_t hidden = 0;
     for (int32_t b = 0; b <= byte; b++) {
         bool visible = (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;

@@ -48,9 +48,9 @@ bool mt_train_step(mt_step_result *result, const mt_training *t, int64_t step)
 {
     mt_step_result sum = { 0 };
     /* LAB 08.12 BEGIN  A step, from old parameters to new ones.
-     * Hint: clear the gradients of the step before; compute the new ones, and return false when there is no batch;
-     * set the learning rate of this step; where there is a limit (t->clip > 0), clip; update, unless the norm that
-     * the clipping returned is not finite. */
+     * Hint: the old gradients must go before new ones are added. A limit (t->clip; 0: there is none) is for all
+     * gradients together, before the update. models/step.h says what a norm that is not finite means, and what a
+     * missing batch; the rate is that of this step. */
     mt_optim_zero_grad(t->optim);
     if (!gradients(&sum, t))
         return false;
