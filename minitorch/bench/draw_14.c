@@ -1,5 +1,6 @@
-/* draw_14.c -- pictures of lab 14: which part of a layer each rank has, and what ranks add up for the loss. */
+/* draw_14.c -- pictures of lab 14: the parts of a layer, what ranks add up for the loss, the schedules of a pipeline. */
 #include "bench/draw.h"
+#include "bench/pipe_timing.h"
 #include "core/scope.h"
 #include "dist/threads.h"
 #include "parallel/tensor_parallel.h"
@@ -142,6 +143,38 @@ static void vocabulary(void)
     draw_text('s', NUMBERS, TOP + RANKS * (HIGH + 6) + 70, "loss = log(s) - r = %.3f", of.value);
 }
 
+/* ---- schedules -------------------------------------------------------------------------------------------------- */
+
+/* A number is a micro-batch; the second chunk is darker. */
+static void schedule(double y, const char *name, mt_pipe_kind kind, int chunks)
+{
+    enum { PIPES = 4, BATCHES = 8, WIDE = 660, HIGH = 24, BEGIN = 72 };
+    static timing t;
+    run_schedule(&t, PIPES, BATCHES, kind, chunks);
+    double unit = (double)WIDE / (3 * (BATCHES + PIPES - 1) * chunks), idle = 1 - 3.0 * BATCHES * chunks / t.took;
+    draw_text('t', BEGIN, y, "%s: %.4g units, each stage is idle for %.2f %% of them", name, (double)t.took / chunks,
+              100 * idle);
+    for (int s = 0; s < PIPES; s++) {
+        double top = y + 12 + s * HIGH;
+        draw_text('s', 14, top + 16, "stage %d", s);
+        draw_box('g', 0.25, BEGIN, top, t.took * unit, HIGH, "%s", "");
+        for (int k = 0; k < 2 * BATCHES * chunks; k++) {
+            const mt_pipe_action *a = &list[s][k];
+            double wide = (a->backward ? 2 : 1) * unit;
+            draw_box("ac"[a->backward], a -> chunk ? 1 : 0.5, BEGIN + t.began[s][k] * unit, top, wide, HIGH,
+                     wide > 8 ? "%d" : "", a->micro);
+        }
+        draw_text('s', BEGIN + t.took * unit + 12, top + 16, "live %d", t.most[s]);
+    }
+}
+
+static void schedules(void)
+{
+    schedule(26, "GPipe", MT_GPIPE, 1);
+    schedule(170, "1F1B", MT_1F1B, 1);
+    schedule(314, "interleaved, 2 chunks", MT_INTERLEAVED, 2);
+}
+
 int main(int argc, char **argv)
 {
     static const draw_picture pictures[] = {
@@ -149,6 +182,8 @@ int main(int argc, char **argv)
         { "vocabulary.svg", 272,
           "The loss of one token on four ranks: the logits of each, and the three numbers that they reduce",
           vocabulary },
+        { "schedules.svg", 440, "4 stages and 8 micro-batches: GPipe and 1F1B 33 units, interleaved with 2 chunks 28.5",
+          schedules },
         { 0 },
     };
     return draw_all(argc, argv, pictures);

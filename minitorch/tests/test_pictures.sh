@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 
-for lab in $(find minitorch/bench -name 'draw_*.c' | grep -oE '[0-9]+' | sort -u) 05 14; do
+for lab in $(find minitorch/bench -name 'draw_*.c' | grep -oE '[0-9]+' | sort -u) 05; do
     check "lab $lab: they are drawn" minitorch/bench/pictures.sh build/release "$lab" "$dir/$lab" >"$dir/log"
     for picture in "$dir/$lab"/*.svg; do
         check "lab $lab: ${picture##*/}: run make pictures" cmp "$picture" labs/"$lab"-*/images/"${picture##*/}"
