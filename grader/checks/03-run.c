@@ -83,6 +83,8 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
 {
     const int64_t *made = mg_result(run, "made"), *edge = mg_result(run, "edge");
     bool whole = made[0] == wanted && made[1] == wanted && (!wanted || made[2] == n);
+    if (wanted && !whole)
+        mg_hint(run, "mt_record (03.3) makes a node with an edge for each input, and out->node is that node");
     if (made[0] != wanted)
         mg_fail(run, wanted ? "no node was made" : "a node was made, but no gradient is needed here");
     else if (made[1] != wanted)

@@ -69,6 +69,22 @@ static bool expect_leaves(mg_run *run, const char *name, const mg_graph *g, int 
     return good;
 }
 
+static int64_t visits_wanted(const mg_graph *g, int i, int passes)
+{
+    return g->reached[i] && mg_graph_records(g, i) ? passes : 0;
+}
+
+/* Gradients that are not judged by visits: a walk that is wrong makes them wrong too. */
+static void hint_at_walk(mg_run *run, const mg_graph *g, int passes)
+{
+    const int64_t *visits = mg_result(run, "visits");
+    for (int i = 0; i < g->count; i++)
+        if (visits[i] != visits_wanted(g, i, passes)) {
+            mg_hint(run, "nodes are visited too often, or never: mend the rows of 03.5, 03.7 and 03.8 first");
+            return;
+        }
+}
+
 static bool expect_visits(mg_run *run, const mg_graph *g, int passes, bool freed)
 {
     const int64_t *visits = mg_result(run, "visits");
@@ -78,7 +94,7 @@ static bool expect_visits(mg_run *run, const mg_graph *g, int passes, bool freed
     if (!any && !freed)
         mg_hint(run, "no op's backward ran (03.8): mt_node_backward needs node->grad, which mt_node_consume frees");
     for (int i = 0; i < g->count; i++) {
-        int64_t want = g->reached[i] && mg_graph_records(g, i) ? passes : 0;
+        int64_t want = visits_wanted(g, i, passes);
         if (visits[i] == want)
             continue;
         if (any && !freed && visits[i] == 0)
@@ -187,7 +203,11 @@ static void describe_graph(mg_run *run, const mg_graph *g, int passes, bool free
 static bool graph_once(mg_run *run, const graph_case *c, const mg_graph *g, bool freed)
 {
     describe_graph(run, g, c->passes, freed);
-    return mg_call(run) && (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
+    if (!mg_call(run))
+        return false;
+    if (c->looks == LOOK_GRADS)
+        hint_at_walk(run, g, c->passes);
+    return (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
            (!(c->looks & LOOK_VISITS) || expect_visits(run, g, c->passes, freed)) &&
            (!(c->looks & LOOK_ORDER) || expect_order(run, g)) &&
            (!(c->looks & LOOK_GRADS) || expect_leaves(run, "grads", g, c->passes)) &&
