@@ -1,4 +1,4 @@
-/* draw_14.c -- pictures of lab 14: the parts of a layer, what ranks add up for the loss, the schedules of a pipeline. */
+/* draw_14.c -- pictures of lab 14: the parts of a layer, what ranks add up for the loss, schedules of a pipeline. */
 #include "bench/draw.h"
 #include "bench/pipe_timing.h"
 #include "core/scope.h"
