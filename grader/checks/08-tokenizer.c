@@ -107,11 +107,17 @@ static void repeat(sample *s, int64_t count, int64_t most)
         append(s, s->text + s->start[i], s->start[i + 1] - s->start[i], s->kind[i]);
 }
 
-/* Letters and apostrophes. */
+/* Letters, blanks and apostrophes. */
 static void append_words(sample *s, const char *words)
 {
     for (const char *w = words; *w; w++)
-        append(s, w, 1, *w == '\'' ? OTHER : LETTER);
+        append(s, w, 1, *w == '\'' ? OTHER : *w == ' ' ? WHITE : LETTER);
+}
+
+/* Whether the row is about blanks: each of its texts has two before a letter; those of other rows have no two. */
+static bool has_runs(const text_case *c)
+{
+    return c->parts == MG_TEXT_WORDS || (c->parts & MG_TEXT_WHITE);
 }
 
 static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
@@ -129,18 +135,22 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
             append(s, "0", 1, NUMBER);
         else if (c->parts & MG_TEXT_SCRIPTS)
             append(s, "\xd9\xa3", 2, NUMBER);
-    while (sample_size(s) + 6 <= most) {
+    for (bool due = has_runs(c); sample_size(s) + 6 <= most;) {
         const part *p = &parts[mt_rng_below(rng, MT_COUNT(parts))];
-        if (s->n > 0 && mt_rng_below(rng, 12) == 0)
+        if (due && s->n > 2) {
+            append_words(s, "x  x");
+            due = false;
+        } else if (s->n > 0 && mt_rng_below(rng, 12) == 0 && (has_runs(c) || s->kind[s->n - 1] != WHITE))
             repeat(s, mg_pick(rng, 1, mt_min(s->n, 6)), most);
         else if ((c->parts & MG_TEXT_ENDINGS) && mt_rng_below(rng, 12) == 0)
             append_words(s, ending[mt_rng_below(rng, MT_COUNT(ending))]);
-        else if (p->of & c->parts)
+        else if ((p->of & c->parts) && (has_runs(c) || p->kind != WHITE || s->n == 0 || s->kind[s->n - 1] != WHITE))
             append(s, p->text, mt_max((int64_t)strlen(p->text), 1), p->kind);
     }
     if (c->parts & MG_TEXT_BROKEN && sample_size(s) < most)
         append(s, "\xe4", 1, OTHER);
-    for (int i = 0; i < 2 && (c->parts & MG_TEXT_WHITE) && sample_size(s) < most; i++) /* and blanks at its end */
+    bool blanks = (c->parts & MG_TEXT_WHITE) || (has_runs(c) && mt_rng_below(rng, 2)); /* at its end */
+    for (int i = 0; i < 2 && blanks && sample_size(s) < most; i++)
         append(s, " ", 1, WHITE);
 }
 
