@@ -165,13 +165,13 @@ AROUND(GOMP_doacross_post, (long *counts), (counts), mg_share_unknown(), )
 AROUND_VALUE(int, cnd_wait, (cnd_t * cond, mtx_t *it), (cond, it), mg_share_unknown(), )
 AROUND_VALUE(int, thrd_create, (thrd_t * it, thrd_start_t run, void *arg), (it, run, arg), mg_share_unknown(), )
 
-/* The first call orders what it does before all later ones; if it was made before the search, that is known. */
+/* What the first call does, and what its thread did before, is before what follows any other call. */
 static _Thread_local void (*once)(void);
 
 static void run_once(void)
 {
-    mg_share_unknown();
     once();
+    mg_share_release();
 }
 
 int __real_pthread_once(pthread_once_t *it, void (*run)(void));
@@ -179,7 +179,9 @@ int __wrap_pthread_once(pthread_once_t *it, void (*run)(void));
 int __wrap_pthread_once(pthread_once_t *it, void (*run)(void))
 {
     once = run;
-    return __real_pthread_once(it, run_once);
+    int result = __real_pthread_once(it, run_once);
+    mg_share_acquire();
+    return result;
 }
 
 /* Memory that is free and given out again is other memory. calloc clears it by memset, which is wrapped. Units have no
