@@ -37,7 +37,7 @@ printf '%s\n' "5a  $large" "5a  $small" "5b  $large" "5c  $large" "5c  $small" >
 ROWS=all expect "a row has other points with another seed" 1 \
     "  points differ 02-backprop/sign: 02.6 softmax: small: 8 lost (seed 5a), 0 lost (seed 5b)" "$tools/seeds.sh" . 02 3
 printf '%s\n' "5a  $large" "5b  $large" >said
-ROWS=all expect "the same points with every seed" 0 "seeds 02: 0 misses in 2 grades" "$tools/seeds.sh" . 02 2
+ROWS=step expect "the same points with every seed" 0 "seeds 02: 0 misses in 2 grades" "$tools/seeds.sh" . 02 2
 echo 'grade: no worker' >said
 expect "not graded" 1 "  02-backprop/sign was not graded: see build/seeds/02-backprop/sign/log" "$tools/seeds.sh" . 02 2
 printf 'x\n' >solutions/02-backprop/unit.c

@@ -7,7 +7,7 @@
 ## make variant LAB=01 FROM=dir NAME=what-is-different ROW=01.2 WORDS="why it is right"     one of grader/variants/
 ## make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects
 ## make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?
-##   ROWS=all              instead: are there rows whose points differ between seeds?
+##   ROWS=all|step         instead: are there rows whose points differ between seeds? step: of the mutant's step
 ## make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?
 .PHONY: figures skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
 skeletons: $(REF)/bin/strip
