@@ -56,6 +56,7 @@
 #include "models/gpt2.h"       /* GPT-2 of any size                                   lab 08 */
 #include "models/gpt2_ops.h"   /* ... its operations */
 #include "models/sample.h"     /* text from it                                        lab 08 */
+#include "models/program.h"    /* a training program of your own                      lab 08 */
 #include "models/decoder.h"    /* ... with a cache of keys and values                 lab 08 */
 
 /* Memory and files of a run. */

@@ -1,5 +1,5 @@
 /* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c, 08-sample.c,
- * 08-block.c, 08-step.c, 08-edges.c. */
+ * 08-block.c, 08-step.c, 08-program.c, 08-edges.c. */
 #include "checks/08-gpt2.h"
 
 // clang-format off
@@ -287,6 +287,11 @@ static const sample_case sample_cases[] = {
       MG_SAMPLE_ANY },
 };
 
+/* ---- 08.13 the student's own program */
+static const mg_case program_cases[] = {
+    { 10, "text", "print the loss of the steps: while it falls, more steps help, then another rate or a larger model" },
+};
+
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)
 
 static const mg_group groups[] = {
@@ -317,6 +322,7 @@ static const mg_group groups[] = {
     GROUP("08.11", "model", model, model),
     GROUP("08.12", "training step", batch, batch),
     GROUP("08.12", "training step", step, step),
+    GROUP("08.13", "own program", program, program),
 };
 // clang-format on
 

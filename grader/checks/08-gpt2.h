@@ -135,6 +135,10 @@ void mg_08_model(mg_run *run, const void *one_case);
 void mg_08_step(mg_run *run, const void *one_case);
 void mg_08_batch(mg_run *run, const void *one_case);
 
+/* ---- the student's own program: 08-program.c ------------------------------------------------------- */
+
+void mg_08_program(mg_run *run, const void *one_case); /* an mg_case */
+
 /* ---- sampling: 08-sample.c ------------------------------------------------------------------------- */
 
 typedef enum sample_kind {

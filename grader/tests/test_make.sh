@@ -85,6 +85,21 @@ for lab in "$root"/labs/*/; do # every lab has its programs
     number=$(basename "$lab" | cut -d- -f1)
     if make -n -C "$root" bench LAB="$number" DEPENDENCIES= 2>&1 | grep '==>' >"$dir/log"; then ok; else bad "make bench LAB=$number"; fi
 done
+# make run has the student's units of that lab, or those of MINE; a lab without a program names those that have one.
+for info in "$root"/labs/*/lab.json; do
+    program=$(sed -nE 's/^ *"program": "(.*)",$/\1/p' "$info") number=$(basename "${info%/*}" | cut -d- -f1)
+    runs() { (make -n -C "$root" run DEPENDENCIES= LAB="$number" "$@" 2>&1 || true) | grep -E '^build/|\*\*\*' | tail -1; }
+    if [ -n "$program" ]; then
+        programs="${programs:+$programs or }LAB=$number"
+        check "make run LAB=$number" [ "$(runs) $(runs MINE=)" = "build/release-mine-$number/bin/$program build/release/bin/$program" ]
+    else
+        without=$number
+    fi
+done
+number=$without
+check "make run without a program" grep -qF "make run needs a lab with a program of yours: $programs.  Stop." <<<"$(runs)"
+number=''
+check "make run without a lab" grep -qF "make run needs a lab with a program of yours: $programs.  Stop." <<<"$(runs)"
 check "MINE without such a lab" grep -qF 'unknown lab MINE=1 77: use some of 00 01' <<<"$(make -n -C "$root" train-mnist MINE="02 1 77" 2>&1)"
 # An object is made again for other flags, and a dry run with them changes nothing.
 object() {

@@ -2,6 +2,7 @@
 #include "text/tokenizer.h"
 #include "models/sample.h"
 #include "models/kernels_gpt2.h"
+#include "models/program.h"
 #include "worker/aborts.h"
 #include "worker/calls_08.h"
 
@@ -189,6 +190,18 @@ static void sample(const mg_value *v) /* token; logits, V, temperature, top_k, t
     v[0].i32[0] = mt_sample(v[1].f32, v[2].i64, &how, &rng);
 }
 
+static void program_text(const mg_value *v) /* logits [rows,V]; text, asked [rows,context]; V, seed */
+{
+    int64_t V = v[3].i64, rows = v[0].count / V;
+    mt_program_text(v[0].f32, &(mt_text_task){ .text = v[1].i32,
+                                               .count = v[1].count,
+                                               .vocabulary = V,
+                                               .asked = v[2].i32,
+                                               .rows = rows,
+                                               .context = v[2].count / rows,
+                                               .seed = (uint64_t)v[4].i64 });
+}
+
 const mg_function mg_calls_08[] = {
     { "mt_piece_end, over a text", pieces },
     { "mt_byte_char", byte_char },
@@ -225,5 +238,6 @@ const mg_function mg_calls_08[] = {
     { "mt_gpt2_forward, _logits, _loss, and backward", mg_call_gpt2_model },
     { "mt_train_step", mg_call_train_step },
     { "mt_train_batch", mg_call_train_batch },
+    { "mt_program_text", program_text },
     { NULL, NULL },
 };

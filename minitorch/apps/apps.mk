@@ -35,6 +35,7 @@ run: $(B)/bin/$(program) $(B)/bin/make_digits
 	$(call fetched,$(data_of_$(program)))
 	@$(B)/bin/$(program)
 data_of_run_digits = mnist
+data_of_run_text   = shakespeare
 
 ## make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator
 .PHONY: train-mnist
