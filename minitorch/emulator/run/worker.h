@@ -81,9 +81,9 @@ struct emu_worker {
     int thread_count, warp_count;
     cuemu_uint3 shape;             /* of its blocks */
     bool sampled;                  /* trace it? See CUEMU_SAMPLE */
-    bool at_grid;                  /* it waits for the other blocks of the grid (grid.c) */
+    bool at_grid;                  /* it waits for the other blocks of the grid (cooperative.c) */
     bool killed;                   /* the kernel ended with an error: no thread continues */
-    struct emu_deferred *deferred; /* copies that a cuda::barrier completes (async.c) */
+    struct emu_deferred *deferred; /* copies that a cuda::barrier completes (phase.c) */
     volatile int busy;             /* > 0 in code that a timeout must not interrupt: it holds a lock or allocates */
     char *shared;                  /* EMU_SHARED_SPAN bytes */
     struct emu_shared_layout *layout;
