@@ -280,7 +280,7 @@ static int64_t count_errors(const mg_results *results)
 {
     int64_t errors = mg_errors(results);
     if (errors)
-        fprintf(stderr, "grade: %lld rows could not be graded, and that is not the unit's fault: run it again\n",
+        fprintf(stderr, "grade: %lld rows were not graded because of an error of the grader: run it again\n",
                 (long long)errors);
     return errors;
 }

@@ -92,7 +92,7 @@ static bool on_device(const mg_build *b, const char *id, unsigned whose)
     return b->cuda && !(whose & MG_COUNTED) && is_mine(b, whose, id);
 }
 
-/* Whether its calls say which messages order what ranks do (worker/sharing.h). */
+/* Whether messages between ranks order the calls of the lab (worker/sharing.h). */
 static bool has_ranks(const char *id)
 {
     return strncmp(id, "13", 2) == 0 || strncmp(id, "14", 2) == 0;

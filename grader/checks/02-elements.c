@@ -44,7 +44,7 @@ static mg_dist act_dist(const act_case *c, int t)
 }
 
 /* The first inputs of that call are the same in every grade: tiny ones, the farthest, and some whose slope of the
- * sigmoid is 14 u or less, twenty because what dx held may hide one. The formulas of sigmoid and tanh include
+ * sigmoid is 14 u or less; twenty, because rounding to the old dx hides one. The formulas of sigmoid and tanh include
  * infinity; GELU of NaN is NaN. */
 static void set_far(const act_case *c, float *x, int64_t n, bool backward)
 {

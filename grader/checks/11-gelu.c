@@ -87,7 +87,7 @@ static bool forward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, &out, 1);
 }
 
-/* Only number `place` of the n numbers of an answer with rows of C is NaN, because number `at` of an input is. */
+/* Of the n outputs, in rows of C, only element `place` is NaN, because of element `at` of an input. */
 static bool expect_nan(mg_run *run, const mg_answer *a, int64_t n, int64_t place, int64_t C, const char *input,
                        int64_t at)
 {

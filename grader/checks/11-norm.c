@@ -252,7 +252,7 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
         return;
     const mg_device_report *r = mg_device_counts(run);
     if (r->launches != 1)
-        mg_fail(run, "%lld launches: residual sum and layernorm are one", (long long)r->launches);
+        mg_fail(run, "%lld launches: fuse the residual sum and layernorm into one", (long long)r->launches);
     if (c->count == MG_CONFLICTS && r->shared[0].requests + r->shared[1].requests + r->shared[2].requests == 0) {
         mg_note(run, "no shared memory, and so no conflicts"); /* columns may be in registers, sums by shuffles */
         return;

@@ -150,7 +150,7 @@ typedef enum saver_about {
     SAVER_ERROR,   /* an error is reported once; the same step is saved again */
     SAVER_ENDS,    /* ... by the next save, which saves nothing, and by close */
     SAVER_HERE,    /* without a thread */
-    SAVER_REFUSED, /* there is no thread to be had for two saves; for the third there is */
+    SAVER_REFUSED, /* pthread_create fails for two saves and succeeds for the third */
 } saver_about;
 
 typedef struct saver_case {

@@ -343,7 +343,7 @@ static bool judge_failure(mg_run *run, const script *s)
                     at_once ? " before it had begun" : "", r, result[MG_DDP_STATUS]);
             return false;
         } else if (number < s->count && result[MG_DDP_CALLS] != number + 1) {
-            mg_hint(run, "after a collective that failed no other may be called");
+            mg_hint(run, "call no further collective after one has failed");
             mg_fail(run,
                     "the broadcast of parameter %" PRId64 " failed, and rank %" PRId64 " goes on: %" PRId64 " more",
                     number, r, result[MG_DDP_CALLS] - number - 1);

@@ -203,7 +203,7 @@ bool mg_13_judge_time(mg_run *run, trial *t)
     if (fabs(took - law) <= 1e-9 * law) /* a sum of at most 128 times */
         return true;
     mg_fail(run,
-            "%s, latency %g s, %g s a byte: %.9g s, and by the law %.9g s. Rank %d ends last, after %" PRId64
+            "%s, latency %g s, %g s a byte: took %.9g s, the model predicts %.9g s. Rank %d ends last, after %" PRId64
             " operations",
             mg_13_name(t, name), network.latency, network.byte_time, took, law,
             (int)(t->deeds[0].ends == took ? 0 : t->ranks - 1), t->deeds[0].ops);

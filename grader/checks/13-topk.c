@@ -199,7 +199,7 @@ static bool judge_failure(mg_run *run, int64_t ranks, int64_t fails)
         }
         if (!row[fails + 1][MG_HUB_LATE]) /* or begun before, with a handle */
             continue;
-        mg_hint(run, "after a collective that failed no other may be called");
+        mg_hint(run, "call no further collective after one has failed");
         mg_fail(run, "collective %" PRId64 " of %" PRId64 " ranks failed, and rank %" PRId64 " calls another", fails,
                 ranks, r);
         return false;

@@ -188,7 +188,7 @@ static bool judge_failing(mg_run *run, const pipe_trial *t, int rank)
         mg_fail(run, "%s: after its %" PRId64 ". operation, which failed, rank %d goes on: %" PRId64 " more",
                 mg_14_pipe_name(t), first + 1, rank, d->ops - 1 - first);
     else if (failed != MT_OK && t->result[rank * MG_PIPE_RESULTS + MG_PIPE_AGAIN] == MT_OK)
-        mg_fail(run, "%s: after a step that failed rank %d makes another one", mg_14_pipe_name(t), rank);
+        mg_fail(run, "%s: rank %d starts another step after a failed one", mg_14_pipe_name(t), rank);
     else
         return true;
     return false;

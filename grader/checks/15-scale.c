@@ -152,7 +152,7 @@ static const sched_case fifo_cases[] = {
     { { 1, "no jobs", "MT_ERR_ARGUMENT with a message, and nothing starts" }, SCHED_REFUSED, MT_SCHED_FIFO },
 };
 static const sched_case backfill_cases[] = {
-    { { 2, "holes", "what ends by the reservation, or leaves the head its devices, starts" }, SCHED_MIXED,
+    { { 2, "holes", "a job may start if it ends before the reservation, or leaves the head its devices" }, SCHED_MIXED,
       MT_SCHED_BACKFILL },
     { { 1, "early ends", "the reservation is made again from the estimates, each time; lengths are not known" },
       SCHED_EARLY, MT_SCHED_BACKFILL },

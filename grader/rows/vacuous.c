@@ -65,7 +65,7 @@ bool mg_rows_vacuous(mg_results *results, int64_t begin, int64_t end, const mg_b
             row->points = 0;
             row->hint[0] = 0;
             snprintf(row->detail, sizeof row->detail,
-                     "passes, but so does a function that does nothing: counts once another row of step %s passes",
+                     "an empty function passes this row, too: its points count when another row of step %s passes",
                      row->step);
         }
     return all_ran;

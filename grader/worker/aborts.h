@@ -18,7 +18,7 @@ static void mg_on_abort(int signal_number)
     siglongjmp(mg_before_abort, signal_number);
 }
 
-/* mg_aborts -- whether call(v) does; a division by the 0 that it should have refused is no abort. MG_THUNK_ABORTS
+/* mg_aborts -- whether call(v) does; SIGFPE does not count as an abort. MG_THUNK_ABORTS
  * defines call_aborts, whose values are aborted [1] and then those of the call. */
 static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
 {

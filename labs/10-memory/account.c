@@ -22,7 +22,7 @@ void mt_account_live(mt_account *a, const mt_block *block)
 
 void mt_account_peak(mt_account_device *d, int op, int ops)
 {
-    /* TODO 10.11: The first moment at which most is live.
+    /* TODO 10.11: The first moment of peak memory.
      * Hint: the most activations and the most gradients are live at different times: copy the sums of one moment.
      * peak.op and live.op are arrays of their own: copy their elements. */
     MT_TODO("10.11"); /* delete this line when yours stands here */

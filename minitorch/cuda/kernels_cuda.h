@@ -42,7 +42,7 @@ void mt_fill_cuda(float *out, int64_t n, float value);
 typedef void mt_saxpy_fn(float *y, const float *x, int64_t n, float a);
 
 mt_saxpy_fn mt_saxpy_scalar_cuda; /* Lab 06.1  a thread for each element */
-mt_saxpy_fn mt_saxpy_vector_cuda; /* Lab 06.2  a thread for four: a quarter of the requests, the same sectors */
+mt_saxpy_fn mt_saxpy_vector_cuda; /* Lab 06.2  one thread per four elements: a quarter of the requests */
 
 MT_LADDER(saxpy)
 

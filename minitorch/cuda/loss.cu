@@ -40,7 +40,7 @@ static __global__ void loss_forward(float *loss, float *probs, const float *logi
 extern "C" void mt_cross_entropy_fwd_cuda(float *loss, float *probs, const float *logits, const int32_t *label,
                                           int64_t N, int64_t C)
 {
-    MT_CHECK(C >= 1 || N == 0, "cross_entropy: rows of no classes");
+    MT_CHECK(C >= 1 || N == 0, "cross_entropy: the number of classes is 0");
     if (N == 0)
         return;
     MT_LAUNCH("cross_entropy_fwd", loss_forward, mt_blocks(N, 1), row_threads(C), loss, probs, logits, label, C);

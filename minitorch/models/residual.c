@@ -19,8 +19,8 @@ static const mt_op residual_op = { "residual", MT_OP_ELEMENTWISE, residual_backw
 mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part)
 {
     MT_CALL(c, &residual_op, { &x, MT_DENSE }, { &part, MT_DENSE });
-    MT_CHECK(mt_shape_equal(mt_shape_of(x), mt_shape_of(part)), "residual: x is %s, part is %s: they must be equal",
-             mt_text_of(x), mt_text_of(part));
+    MT_CHECK(mt_shape_equal(mt_shape_of(x), mt_shape_of(part)),
+             "residual: x is %s, part is %s: their shapes must be equal", mt_text_of(x), mt_text_of(part));
     mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
     mt_kernels(c.device)->residual_fwd(mt_f32(out), mt_f32(x), mt_f32(part), mt_numel(x));
     mt_call_end(&c, mt_numel(x), 12 * mt_numel(x));

@@ -179,7 +179,7 @@ static void print(const run *r)
     char a[32], b[32], c[32], d[32];
     int ranks = r->team->size;
     int64_t sum = 0, most = r->opt.team.zero == 3;
-    printf("A step by plan and measured: memory at the most in MB, and bytes sent%s\n",
+    printf("A step by plan and measured: peak memory in MB, and bytes sent%s\n",
            most ? " (of ZeRO stage 3 the plan is the most)" : "");
     printf("  rank   planned MB  measured MB     planned bytes     bytes sent\n");
     for (const mt_rank_took *t = r->took; t < r->took + ranks; t++) {

@@ -111,7 +111,7 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
     if (c->ranks <= 1)
         return MT_OK;
     if ((recipe->device != MT_CPU) != (strcmp(c->engine, "nccl") == 0))
-        return refuse(c, "--engine nccl connects ranks with a GPU each: it goes with --device cuda, and that with it");
+        return refuse(c, "--engine nccl connects ranks with a GPU each: it and --device cuda require each other");
     if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
         return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
     if (*caching && recipe->device == MT_CPU)

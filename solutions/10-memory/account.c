@@ -31,7 +31,7 @@ void mt_account_live(mt_account *a, const mt_block *block)
 
 void mt_account_peak(mt_account_device *d, int op, int ops)
 {
-    /* LAB 10.11 BEGIN  The first moment at which most is live.
+    /* LAB 10.11 BEGIN  The first moment of peak memory.
      * Hint: the most activations and the most gradients are live at different times: copy the sums of one moment.
      * peak.op and live.op are arrays of their own: copy their elements. */
     if (d->live.all > d->peak.all) {

@@ -13,7 +13,7 @@
 enum {
     THREADS_FROM = 8192, /* elements from which threads pay off */
     COLUMNS = 4096,      /* at most, of a thread in backward at a time: their sums take 32 KiB */
-    VECTORS = 64,        /* shares are multiples of it: the same columns are in whole vectors, whoever has them */
+    VECTORS = 64,        /* a thread's share is a multiple: its split into vectors is the same for any number */
 };
 
 static const float SQRT_2_OVER_PI = 0.79788456f; /* sqrt(2 / pi) */
