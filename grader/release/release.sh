@@ -89,7 +89,7 @@ perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/
 (cd "$tree" && find docs labs minitorch grader README.md \( -name '*.md' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -path 'minitorch/bench/*.sh' \) -print0 |
     xargs -0 perl -ni -e 'next if /^Answers for instructors:/; s{\bsolutions/}{labs/}g; print')
 mkdir "$tree/reference/skeletons" && (cd "$tree/labs" && find . -name '*.c' -o -name '*.cu' | sort | xargs cp --parents -t "$tree/reference/skeletons")
-$here/links.sh "$tree"
+$here/pages.sh "$tree"
 
 # ---- the reference's units as objects -------------------------------------------------------------------------------
 skipped=() said=()

@@ -36,10 +36,4 @@ expect "code blocks are not links" 0 "0 links" <<'EOF'
 f[i](none.md)
 ```
 EOF
-# In a stage, whose pages lose what links to nothing: a picture goes with its paragraph, a link leaves its text.
-mkdir -p "$dir/stage/docs/images"
-touch "$dir/stage/docs/images/unused.svg"
-printf 'a table\n\n![a picture](images/none.svg)\n\n[text](none.md) after it\n' >"$dir/stage/docs/page.md"
-(cd "$root" && grader/release/links.sh "$dir/stage")
-check "pages of a stage" [ "$(cat "$dir/stage/docs/page.md")" = $'a table\n\ntext after it' ]
 finish links
