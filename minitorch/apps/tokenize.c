@@ -14,7 +14,7 @@
 
 #include "core/io.h"
 #include "text/tokenizer.h"
-#include "data/tokens.h"
+#include "text/token_writer.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "cli/progress.h"

@@ -16,6 +16,7 @@
 #include "ops/ops.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
+#include "cli/programs.h"
 #include "models/gpt2_ops.h"
 #include "prof/mfu.h"
 #include "prof/metrics_csv.h"

@@ -19,6 +19,7 @@
 #include "optim/updates.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
+#include "cli/programs.h"
 #include "prof/metrics_csv.h"
 #include "train/loop.h"
 #include "train/recipe.h"

@@ -1,5 +1,5 @@
 /* hooks.c -- gradient-ready callbacks, called when the gradient of a leaf is complete. */
-#include "autograd/node.h"
+#include "autograd/tape.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static _Thread_local struct {
     int64_t count, capacity;
 } ready;
 
-static void call_all(mt_tensor *leaf)
+void mt_grad_ready(mt_tensor *leaf)
 {
     for (int64_t i = 0; i < ready.count; i++)
         if (ready.list[i].leaf == leaf)
@@ -29,7 +29,6 @@ void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
         ready.list = mt_realloc(ready.list, ready.capacity, sizeof *ready.list);
     }
     ready.list[ready.count++] = (registration){ leaf, fn, user };
-    mt_grad_ready_hook(call_all);
 }
 
 void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 static _Thread_local int64_t last_number;
-static void (*ready_callbacks)(mt_tensor *leaf); /* threads may set the same value at once; NULL: none */
 
 /* ---- a stack of nodes ------------------------------------------------------------------------------ */
 
@@ -238,18 +237,6 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
         return mt_retain(memory);
     }
     return mt_zeros_for(edge->leaf ? MT_USE_GRADIENT : mt_alloc_use(), edge->shape, node->device);
-}
-
-void mt_grad_ready_hook(void (*call)(mt_tensor *leaf))
-{
-    __atomic_store_n(&ready_callbacks, call, __ATOMIC_RELAXED);
-}
-
-void mt_grad_ready(mt_tensor *leaf)
-{
-    void (*call)(mt_tensor *) = __atomic_load_n(&ready_callbacks, __ATOMIC_RELAXED);
-    if (call)
-        call(leaf);
 }
 
 void mt_node_backward(mt_node *node)

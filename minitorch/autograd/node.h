@@ -33,9 +33,6 @@ void mt_node_check_fresh(const mt_node *node);
  * the caller. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
 
-/* mt_grad_ready_hook -- what mt_grad_ready calls: hooks.c, once a callback is registered. */
-void mt_grad_ready_hook(void (*call)(mt_tensor *leaf));
-
 /* mt_node_backward -- let the op add to its inputs' gradients. node->grad must not be NULL. */
 void mt_node_backward(mt_node *node);
 

@@ -16,6 +16,7 @@
 #include "ckpt/manifest.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
+#include "cli/programs.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
 #include "train/saved.h"

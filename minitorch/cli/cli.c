@@ -1,15 +1,13 @@
-/* cli.c -- option tables over argp, output folders, other programs; how a program ends is in ending.c. */
+/* cli.c -- option tables over argp, output folders; how a program ends is in ending.c. */
 #include "cli/cli.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/device.h"
@@ -249,30 +247,4 @@ mt_status mt_cli_folder(const char *path)
     if (stat(path, &info) < 0 || !S_ISDIR(info.st_mode))
         return mt_fail(MT_ERR_IO, "cannot make the folder %s: a file has that name", path);
     return MT_OK;
-}
-
-/* ---- other programs -------------------------------------------------------------------------------- */
-
-const char *mt_cli_sibling(const char *program)
-{
-    static char path[4096];
-    const char *self = program_invocation_name, *slash = strrchr(self, '/');
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - self) : 0, self, program);
-    return path;
-}
-
-bool mt_cli_run(const char *const words[])
-{
-    char *argument[16] = { (char *)mt_cli_sibling(words[0]) };
-    pid_t child;
-    int status = 1;
-    for (int i = 1; i < MT_COUNT(argument) - 1 && words[i]; i++)
-        argument[i] = (char *)words[i];
-    fflush(stdout);
-    int failed = posix_spawnp(&child, argument[0], NULL, NULL, argument, environ);
-    if (failed)
-        printf("%s: %s\n", argument[0], strerror(failed));
-    while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return !failed && status == 0;
 }

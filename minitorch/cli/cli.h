@@ -104,12 +104,6 @@ bool mt_cli_stopped(void);
  * -f` allows is a failed write, too, and no longer kills (SIGXFSZ). */
 void mt_cli_guard_output(void);
 
-/* mt_cli_sibling -- the path of another program in this one's folder; lent until the next call.
- * mt_cli_run -- run it with the words behind its name, of which NULL is the last, and wait for its end; false: it has
- * failed, or, with a message on stdout, it did not start. */
-const char *mt_cli_sibling(const char *program);
-bool mt_cli_run(const char *const words[]);
-
 /* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
  * "program: mt_last_error()" on stderr unless MT_OK. */
 int mt_cli_exit(mt_status status);

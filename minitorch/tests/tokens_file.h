@@ -1,7 +1,7 @@
 /* tokens_file.h -- a token file at once. */
 #pragma once
 
-#include "data/tokens.h"
+#include "text/token_writer.h"
 
 static inline mt_status write_tokens(const char *path, const int32_t *ids, int64_t count, int64_t size)
 {

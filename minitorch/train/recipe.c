@@ -1,6 +1,7 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
 #include "ckpt/values.h"
+#include "cli/programs.h"
 #include "optim/rules.h"
 #include "amp/kernels_16bit.h"
 

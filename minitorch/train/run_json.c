@@ -10,6 +10,7 @@
 
 #include "core/io.h"
 #include "cli/cli.h"
+#include "cli/programs.h"
 
 /* The first line of a stream that begins with `prefix`, without it and what is up to a ": " behind it. */
 static void line_of(char text[256], FILE *in, const char *prefix)
