@@ -5,7 +5,7 @@
  * values that exist only here, in the trusted checker. It never sees the student's code, nor the code these values. */
 #pragma once
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 #include "core/view.h"
 

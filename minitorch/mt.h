@@ -13,7 +13,7 @@
 #include "core/device.h"  /* CPU and GPU memory */
 #include "core/storage.h" /* reference-counted memory */
 #include "core/tensor.h"  /* a view into a storage */
-#include "core/element.h" /* 16-bit floats; one element of any type */
+#include "core/dtype.h"   /* 16-bit floats; one element of any type */
 #include "core/scope.h"   /* frees the tensors of a training step */
 #include "core/state.h"   /* what a run saves, by name */
 #include "core/io.h"      /* whole files */

@@ -3,7 +3,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "checks/oracle_mlp.h"
-#include "core/element.h"
+#include "core/dtype.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * finite differences of its own forward; and its bounds: f32 arithmetic is within them, 16-bit arithmetic is not. */
 #include "checks/fill.h"
 #include "checks/oracle_attention.h"
-#include "core/element.h"
+#include "core/dtype.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

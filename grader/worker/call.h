@@ -12,7 +12,7 @@
  * trusted. */
 #pragma once
 
-#include "core/element.h"
+#include "core/dtype.h"
 
 typedef struct mg_value {
     union { /* an array of mg_in, mg_out, mg_inout; NULL for mg_null; with 0 elements any touch of it is a fault */

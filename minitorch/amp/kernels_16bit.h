@@ -4,14 +4,14 @@
 #pragma once
 
 #include "amp/scaler.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "kernels/matmul.h"
 #include "kernels/tables.h"
 
 MT_C_BEGIN
 
 /* mt_convert_cpu -- out[i] = x[i] in another type, rounded to nearest, ties to even, as mt_bf16_from_f32 and
- * mt_f16_from_f32 do (core/element.h): overflow gives infinity, NaN stays NaN, subnormals are kept.
+ * mt_f16_from_f32 do (core/dtype.h): overflow gives infinity, NaN stays NaN, subnormals are kept.
  *   out [n] of type `to`, overwritten;  x [n] of type `from`;  each type is f32, f16 or bf16; no aliasing
  * Moves: each array once, 6 B an element between f32 and 16 bits.   Aborts: another type.
  * Unit: solutions/09-mixed-precision/convert.c   Lab 09.1-2 */

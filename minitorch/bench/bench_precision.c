@@ -12,7 +12,7 @@
 #include "amp/amp.h"
 #include "autograd/tape.h"
 #include "bench/bench.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/scope.h"
 #include "fused/fused.h"
 #include "models/gpt2.h"

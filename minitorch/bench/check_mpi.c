@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "dist/collectives.h"
 #include "dist/mpi.h"
 #include "bench/faulty_rank.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/storage.h"
 #include "dist/mpi.h"
 #include "dist/nccl.h"

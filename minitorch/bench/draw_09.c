@@ -1,7 +1,7 @@
 /* draw_09.c -- the pictures of lab 09: what rounding to 16 bits loses, and how the scale of the loss is found. */
 #include "amp/scaler.h"
 #include "bench/draw.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 
 static float through(float x, bool f16)

@@ -2,7 +2,7 @@
  * mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
 #include "ckpt/manifest.h"
 #include "ckpt/safetensors.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/io.h"
 
 #include <cjson/cJSON.h>

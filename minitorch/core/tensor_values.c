@@ -1,5 +1,5 @@
 /* tensor_values.c -- the values of a tensor: random ones, one read by its index, all of them printed. See tensor.h. */
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/tensor.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/element.h"
+#include "core/dtype.h"
 
 /* +0 is larger than -0, and NaN larger than any number, whichever comes first. */
 static float larger(float a, float b)

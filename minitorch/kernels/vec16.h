@@ -2,7 +2,7 @@
  * pairs. */
 #pragma once
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "kernels/vec.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * Conventions and letters are those of kernels/kernels.h. */
 #pragma once
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "kernels/tables.h"
 
 MT_C_BEGIN

@@ -3,7 +3,7 @@
 #include "aborts.h"
 #include "amp/amp.h"
 #include "autograd/tape.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 #include "fused/fused.h"
 #include "fused/kernels_fused.h"

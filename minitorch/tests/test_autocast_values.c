@@ -2,7 +2,7 @@
  * double precision, of the numbers that forward read; and ops that need f32, whose gradients have the bits of a step
  * without autocast. */
 #include "autograd/tape.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 #include "core/scope.h"
 #include "fused/fused.h"

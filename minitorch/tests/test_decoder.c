@@ -3,7 +3,7 @@
  *
  * Both compute the same sums in a different order. As in test_gpt2.c the tolerance is measured: every weight gets a
  * relative perturbation of 2^-12, and the change of the logits times roundings * 2^-24 / 2^-12 is the tolerance. */
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/scope.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"

@@ -1,7 +1,7 @@
 /* test_dtype.c -- 16-bit floats against an oracle that knows only their definition, in double precision: every pattern,
  * every border between two neighbours, and random f32 patterns of all kinds. */
 #include "aborts.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 
 #include <math.h>

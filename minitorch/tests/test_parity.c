@@ -1,6 +1,6 @@
 /* test_parity.c -- every op of the case table on the device: values and gradients against the same oracle and within
  * the same derived tolerance as on the CPU (test_ops.c), dense and strided. Then what the table does not cover. */
-#include "core/element.h"
+#include "core/dtype.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "fused/fused.h"

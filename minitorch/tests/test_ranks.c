@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/element.h"
+#include "core/dtype.h"
 #include "dist/collectives.h"
 #include "dist/threads.h"
 #include "on_ranks.h"

@@ -4,7 +4,7 @@
 #include "amp/amp.h"
 #include "amp/master.h"
 #include "autograd/tape.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 #include "core/scope.h"
 #include "amp/autocast.h"

@@ -1,6 +1,6 @@
 /* test_tensor.c -- creating, viewing and reading tensors; ownership; calls of the tape. */
 #include "aborts.h"
-#include "core/element.h"
+#include "core/dtype.h"
 #include "core/scope.h"
 #include "core/tensor.h"
 #include "ops/ops.h"

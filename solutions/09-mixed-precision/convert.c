@@ -4,7 +4,7 @@
  *   f16   s eeeee    mmmmmmmmmm                 exponent bias 15, smaller by 112
  *   bf16  s eeeeeeee mmmmmmm                    the exponent of f32
  *
- * Functions of one number are in core/element.c; calling them in a loop costs a call and several branches an element.
+ * Functions of one number are in core/dtype.c; calling them in a loop costs a call and several branches an element.
  * Here each conversion is arithmetic without branches (`a ? b : c` of two numbers that are both computed is none), so
  * that the compiler makes vector instructions of the loops. The processor's own conversion to bf16, vcvtneps2bf16, sets
  * subnormals to 0; these functions keep them. */
