@@ -25,6 +25,7 @@ said "stage 05" 7  # 6 of a.c, a unit
 said "stage 08" 10 # text/ and its unit, and a file of core/ with a later row
 said "stage 15" 12 # cuda/ and a_cuda.c, too; never emulator and tests
 said files 7
+check "the parts of stage 05" test "$("$tree/grader/tools/figures.sh" parts 05 | head -n 1)" = "all: 7 lines, headers 0, braces and directives 3, refusals 0, others 4"
 said median 1
 said long 0
 { echo 'int f(void)' && echo '{' && printf '    g();\n%.0s' {1..59} && echo '}'; } >"$tree/minitorch/core/long.c"
