@@ -48,7 +48,7 @@ autolab() {
     settings "$grader"
     cp $from/autolab/run "$grader"
     git ls-files 'minitorch/*.h' 'minitorch/*.cuh' 'labs/*/lab.json' datasets/fetch datasets/manifest.tsv | xargs cp --parents -t "$grader/minitorch"
-    [ ! -d datasets/cache ] || cp -rL --parents -t "$grader/minitorch" datasets/cache/mnist datasets/cache/standin 2>/dev/null || true
+    [ ! -d datasets/cache ] || cp -rL --parents -t "$grader/minitorch" datasets/cache/{mnist,standin,shakespeare,standin-text} 2>/dev/null || true
     mkdir -p "$grader/minitorch/build/release/bin"
     (cd "$build" && find worker units counted traced emu libgiven.a libcuemu.a defined bin/grade bin/frontend \
         \( -type f -o -type l \) ! -name '*.d' 2>/dev/null | xargs cp --parents -t "$grader/minitorch/build/release") || true
