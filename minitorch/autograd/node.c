@@ -139,7 +139,8 @@ static mt_node *producer_of(const mt_node *node, const mt_tensor *t, int index)
     return NULL;
 }
 
-/* An alias is saved, not t: t's node would close a cycle (a saved result) or a chain that frees itself by recursion. */
+/* What is saved is a second tensor with t's storage, and not t, which owns its node: the op's own result would then own
+ * itself through that node, and freeing a long chain would recurse once for each node. */
 static mt_saved save(const mt_node *node, const mt_tensor *t, int index)
 {
     mt_saved saved = { .version = t->storage->version,

@@ -1,4 +1,5 @@
-/* mnist.c -- finding, opening and checking the four files. */
+/* mnist.c -- MNIST's four files: where they are, and a data set of each pair. idx_dataset.c maps them into memory, and
+ * unit idx_map.c of lab 05 reads their headers and pixels. */
 #include "data/mnist.h"
 
 #include "data/idx_map.h"

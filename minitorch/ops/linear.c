@@ -1,6 +1,6 @@
 /* linear.c -- x w + b.
- * Kernels: linear_* of kernels/kernels.h; CPU: unit linear.c of lab 02; devices: kernels/tables.h. In f32
- * mt_products_of() calls the kernels of the tensors' device and nothing else; ops/policy.h has the other types. */
+ * Kernels: linear_* of kernels/kernels.h; CPU: unit linear.c of lab 02; devices: kernels/tables.h. Of f32
+ * tensors mt_products_of() is the table of these kernels on the tensors' device (ops/policy.h). */
 #include "ops/call.h"
 
 #include <inttypes.h>

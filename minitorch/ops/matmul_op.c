@@ -2,8 +2,8 @@
  *
  * A transposed view of a dense matrix is passed to the kernel with its strides, not copied.
  *
- * Kernels: matmul of kernels/matmul.h; CPU: unit matmul.c of lab 01; devices: kernels/tables.h. In f32
- * mt_products_of() calls the kernel of the tensors' device and nothing else; ops/policy.h has the other types. */
+ * Kernels: matmul of kernels/matmul.h; CPU: unit matmul.c of lab 01; devices: kernels/tables.h. Of f32
+ * tensors mt_products_of() is the table with this kernel on the tensors' device (ops/policy.h). */
 #include "ops/call.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* device.c -- whose kernels move parameters on which device; see rules.h. */
+/* device.c -- the kernel of an update rule on a device, and whether the device has one; see rules.h. */
 #include "optim/rules.h"
 
 static const mt_optim_kernels *kernels_of(mt_device device)

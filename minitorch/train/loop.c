@@ -92,8 +92,8 @@ static mt_status save(mt_loop *l)
     return l->save ? l->save(l->user) : MT_OK;
 }
 
-/* An evaluation, after which a checkpoint is due that has its value: of the last step, and of the best evaluation where
- * not each one is saved. */
+/* An evaluation, and a checkpoint that holds its value: after the last evaluation of the run, and after the best one so
+ * far if this step has no checkpoint yet. */
 static mt_status evaluate_saved(mt_loop *l, bool saved)
 {
     MT_TRY(evaluate(l));

@@ -26,12 +26,12 @@ enum {
     VL = MT_VL,              /* floats in a vector register */
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
-    KC = 256,                /* a panel of A, MR x KC, takes 14 KiB in AVX-512: it stays in L1 during a block of B, */
-    NC = 256,                /* KC x NC, 256 KiB, that streams from L2 */
+    KC = 256,                /* a panel of A has MR x KC numbers, 14 KiB in AVX-512: it stays in L1 */
+    NC = 256,                /* a block of B has KC x NC numbers, 256 KiB: it streams from L2 */
     MC = 1120 / MR * MR,     /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
-    A_REUSE = 16,            /* a panel of A with row 1 is packed if it is used for more panels of B than this, */
-    A_NEAR = 1023,           /* or if its rows are more floats apart than this: they conflict in the cache */
-    B_REUSE = 8,             /* a panel of B is packed if it is used for more panels of A than this, */
+    A_REUSE = 16,            /* a panel of a transposed A is packed if more panels of B than this use it, */
+    A_NEAR = 1023,           /* and any panel of A if its rows are more floats apart than this: they share cache sets */
+    B_REUSE = 8,             /* a panel of B is packed if more panels of A than this use it, */
     B_NEAR = 1 << 19,        /* or if B has more elements, 2 MiB, and does not fit in L2 */
     LINE = 16,               /* floats in a cache line */
 };

@@ -1,4 +1,5 @@
-/* write.c -- a list of named values as a safetensors file. */
+/* safetensors_write.c -- a list of named values as the bytes of a safetensors file: header, then data. A checkpoint's
+ * files get them through parts.c, which counts and sums them, and unit commit.c of lab 12, which puts them on disk. */
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "core/scope.h"
