@@ -1,5 +1,5 @@
-/* safetensors_read.c -- a safetensors file of any writer, checked before anything is copied: the header against the file
- * in mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
+/* safetensors_read.c -- a safetensors file of any writer, checked before anything is copied: the header against the
+ * file in mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
 #include "ckpt/manifest.h"
 #include "ckpt/safetensors.h"
 #include "core/dtype.h"
