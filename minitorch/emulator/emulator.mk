@@ -37,7 +37,7 @@ $(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%
 $(CUEMU): minitorch/emulator/cuemu
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(CUEMU_LIB): $(call emu_obj,run check count api) $(EMU)/translate $(EMU_HEADERS) | $(CUEMU)
-	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+	@rm -f $@.new && ar rcs $@.new $(filter %.o,$^) && mv $@.new $@
 
 emu-tests: emulator
 	@minitorch/emulator/tests/run.sh $(EMU)
