@@ -32,7 +32,7 @@ files              475 300
 median             73 110
 long               0 0
 mnist runs lines   1500 1500
-mnist runs files   45 30
+mnist runs files   46 30
 gpt2 runs lines    2000 2000
 gpt2 runs files    60 38'
 
