@@ -50,11 +50,8 @@ static const ladder_bar shared_bars[] = {
       LD_CONFLICTS, true, 0 },
 };
 static const ladder_bar four_bars[] = {
-    { { 3, "requests", "four neighbours in one access of 16 bytes" }, REGISTER, LD_REQUESTS, false, 0 },
-};
-static const ladder_fact four_facts[] = {
-    { { 1, "16-byte loads", "load through a pointer to float4: the compiler does not join four loads by itself" },
-      REGISTER, 0, "register.cu", MG_WIDE_LOADS },
+    { { 4, "requests", "four neighbours in one access of 16 bytes: load through a pointer to float4" }, REGISTER,
+      LD_REQUESTS, false, 0 },
 };
 static const ladder_case register_cases[] = {
     { { 5, "every size", "elements beyond an edge are 0, and an edge may be inside a group of four floats" }, REGISTER,
@@ -138,7 +135,6 @@ static const mg_group groups[] = {
     MG_GROUP("07.3", "shared", mg_07_values, shared_cases),
     MG_GROUP("07.3", "shared", mg_07_counts, shared_bars),
     MG_GROUP("07.4", "by fours", mg_07_counts, four_bars),
-    MG_GROUP("07.4", "by fours", mg_07_compiled, four_facts),
     MG_GROUP("07.5", "register", mg_07_values, register_cases),
     MG_GROUP("07.5", "register", mg_07_counts, register_bars),
     MG_GROUP("07.5", "register", mg_07_compiled, register_facts),
