@@ -72,6 +72,10 @@ mutant "softmax" plus
 expect "an entry without a row to catch it" 1 "$table:3: a head is: name | unit.c | 02.6 softmax: large logits" "$mutants" "$build"
 mutant "02.6 softmax: large logits | needs: no_such_flag" plus
 expect "a processor that no row can use" 0 "skipped $table:3: sign: no no_such_flag here" "$mutants" "$build"
+mutant "02.6 softmax: large logits | needs: nvcc" plus
+nvcc=(/usr/local/cuda/bin/nvcc /usr/bin/nvcc /usr/lib/cuda/bin/nvcc) said="skipped $table:3: sign: no nvcc here"
+for place in "${nvcc[@]}"; do [ ! -x "$place" ] || said="mutants: 1 passed, 0 failed"; done
+expect "a row that needs nvcc" 0 "$said" "$mutants" "$build"
 mutant "02.6 softmax: large logits" plus
 expect "the time is up" 1 "mutants: 0 passed, 0 failed" env UNTIL=1 "$mutants" "$build"
 expect "what is left is said" 1 "the time was up: 1 of 1 mutants were not graded" env UNTIL=1 "$mutants" "$build"

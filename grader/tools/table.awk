@@ -20,7 +20,8 @@
 # The head: name, unit, row (of a mutant: the step and words of the name of the row that must reject it; of a variant: the
 # step whose points it must keep), words (of a mutant, if any: the text of that row must contain them; of a variant: why it is
 # right). A last field `needs: avx512_bf16 sse4a` names flags of the processor (/proc/cpuinfo; only AMD's have sse4a)
-# without which no row rejects the mutant. A head that ends in ` \` continues in the next line. `#` begins a comment.
+# without which no row rejects the mutant; `needs: nvcc` stands for a row that says what nvcc makes of a unit. A head that
+# ends in ` \` continues in the next line. `#` begins a comment.
 #
 # Lines begin as in a diff: `-` is a line of the unit that goes, `+` one that comes, and a blank one that stays, which only
 # an insertion needs, beside it. Blanks behind that sign belong to the line. `@` begins a further block. The lines of a
