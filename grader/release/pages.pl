@@ -17,7 +17,7 @@ my $folder;
 sub dead_command {
     my ($text) = @_;
     return 1 if grep { !$target{$_} } $text =~ m{\bmake (?:-\S+ )*([a-z][a-z0-9-]*)(?![\w/.])}g;
-    return grep { $missing{$_} } $text =~ m{(?:build/\S*/bin/|minitorch/(?:apps|bench)/)(\w+)}g;
+    return grep { $missing{$_} } $text =~ m{(?:build/\S*/bin/|minitorch/(?:apps|bench)/|\bBENCH=)(\w+)}g;
 }
 sub dead_link {
     my ($path) = @_;

@@ -33,6 +33,10 @@ expect "core and optional steps" 0 "" test "$(steps)" = ""
 wide() { awk '/^```/ { fenced = !fenced } !fenced && /^    / && length > 104 { print FILENAME ":" FNR ": " length - 4 " columns" }' README.md labs/*/README.md; }
 expect "lines of code" 0 "" test "$(wide)" = ""
 
+# A command at the head of a line of prose was a line of code, before somebody filled its paragraph.
+filled() { awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced } !fenced && /^make [a-z-]+ .*[A-Z]=/ { print FILENAME ":" FNR }' README.md docs/*.md labs/*/README.md; }
+expect "code is not filled as prose" 0 "" test "$(filled)" = ""
+
 # Without MkDocs it says what to install. The tree has no .ci/deps, which would install it.
 mkdir -p "$dir/small/minitorch/core" "$dir/small/.ci" "$dir/none"
 printf 'core\t00\tmemory\nnn/tables.*\t02\t...\n' >"$dir/small/minitorch/stages.tsv"

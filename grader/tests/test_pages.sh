@@ -24,6 +24,7 @@ not. One [here](docs/HERE.md) says this, [there](docs/GONE.md) is more. The `mem
     make sweep \
         ARGS=x   # two lines
     build/release/bin/train_gpt2 --steps 3
+    make grade BENCH=bench_gpt2   # a bench that is not there
     make lab   # a hint
 
 A sentence. It prints this, by the command below:
