@@ -4,9 +4,15 @@
 set -e
 cd "$root"
 build=${BUILD:-build/release}
-[ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
+for tool in rowverdict unnamed; do [ -x "$build/bin/$tool" ] || make -s "$build/bin/$tool"; done
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh
 unset SAMPLE UNTIL
+unnamed() { printf '%s\n' "02.6 softmax: large logits" "02.7" | "$build/bin/unnamed" 02; }
+expect "a row that no mutant names" 1 "02.6 softmax: random rows" unnamed
+expect "a step names none of its rows" 1 "02.7 cross-entropy: random rows" unnamed
+unnamed >"$dir/unnamed" || true
+check "a row that one names" eval '! grep -q "softmax: large logits" "$dir/unnamed"'
+export UNNAMED=true
 export ROOT=$dir GRADE=$dir/grade PAUSE=0 SEED=5eed02
 cd "$ROOT"
 

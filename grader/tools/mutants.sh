@@ -6,8 +6,8 @@
 # words. Races run alone, the others in parallel; a race that is INCONCLUSIVE is run again, up to twice (.ci/test has the rule). The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
 # caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
-# SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
-# GRADE=path, ROOT=dir, PAUSE=seconds are for the tests.
+# A row that no mutant names is a failure, too: nobody has seen it fail. SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
+# GRADE=path, UNNAMED=path, ROOT=dir, PAUSE=seconds are for the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")")
@@ -15,6 +15,7 @@ grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")")
 . "$here/sample.sh"
 cd "${ROOT:-$here/../..}"
 read_tables mutants build/mutants "$lab"
+unnamed=$(printf '%s\n' "${named[@]}" | "${UNNAMED:-$build/bin/unnamed}" $lab) || true
 note_states
 [ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
 take_turns
@@ -75,5 +76,7 @@ say_left $((${#entries[@]} - graded))
 cat "$results.again"
 sed -n 's/^ESCAPED /failed: /p' "$results"
 passed=$(grep -c '^caught' "$results") || true
-echo "mutants: $passed passed, $((graded - passed)) failed"
-[ "$passed" -eq "$graded" ] && { [ "$passed" -gt 0 ] || [ "${skipped:-}${#entries[@]}" = yes0 ]; }
+missing=$(grep -c . <<<"$unnamed") || true
+[ "$missing" -eq 0 ] || sed 's/^/failed: no mutant names the row /' <<<"$unnamed"
+echo "mutants: $passed passed, $((graded - passed + missing)) failed"
+[ "$passed" -eq "$graded" ] && [ "$missing" -eq 0 ] && { [ "$passed" -gt 0 ] || [ "${skipped:-}${#entries[@]}" = yes0 ]; }

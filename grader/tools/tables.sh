@@ -5,12 +5,12 @@
 here_tables=$(realpath "${BASH_SOURCE[0]%/*}")
 declare -A unit_of row_of words_of place_of error_of # of each entry; place_of: file and line
 
-# read_tables KIND FOLDER [LAB]: the entries of that kind (mutants, variants) into the array entries; the unit that each makes
-# is FOLDER/ENTRY/UNIT. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
+# read_tables KIND FOLDER [LAB]: the entries of that kind (mutants, variants) into the array entries, and the rows that their heads
+# name into named, also of entries that this machine cannot show; the unit that each makes is FOLDER/ENTRY/UNIT. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
 read_tables() {
     local table lab name unit row words flags line error units list
     shopt -s nullglob
-    entries=() skipped='' made=$2
+    entries=() named=() skipped='' made=$2
     list=$(mktemp)
     for table in grader/"$1"/${3:-[0-9][0-9]}.txt; do
         [ -e "$table" ] || continue
@@ -23,6 +23,7 @@ read_tables() {
         fi
         awk -v units="solutions/$lab" -v out="$2/$lab" -f "$here_tables/table.awk" "$table" >"$list" || { rm "$list" && return 1; }
         while IFS=$'\037' read -r name unit row words flags line error; do
+            named+=("$row")
             runs_here "$table:$line: $name" "$flags" || continue
             name=$lab/$name
             entries+=("$name") unit_of[$name]=$unit row_of[$name]=$row words_of[$name]=$words

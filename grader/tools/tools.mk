@@ -16,6 +16,8 @@ check-skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
+$(REF)/bin/unnamed: $(REF)/obj/grader/tools/unnamed.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
+	$(call link,$(GRADER_LIBS))
 mutant variant:
 	$(need_lab)
 	@grader/tools/entry.sh $@s $(LAB) $(call quote,FROM) $(call quote,NAME) $(call quote,ROW) $(call quote,WORDS)
