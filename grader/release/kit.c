@@ -4,7 +4,8 @@
  *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
- *   kit digests FILES        of units, for ROOT/reference/digests (copied.h) */
+ *   kit digests FILES        of units in which the student writes LEAST_LINES or more, for ROOT/reference/digests
+ *                            (copied.h): in fewer lines, equal tokens are no sign of a copy */
 #include "build/copied.h"
 #include "course/course.h"
 #include "text.h"
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LEAST_LINES = 20 };
 
 static const char *shown(mg_visibility v)
 {
@@ -79,6 +82,21 @@ static int print_after(const mg_course *course)
     return 0;
 }
 
+/* The lines of a unit's marked regions. */
+static int lines_to_write(const char *text)
+{
+    int lines = 0;
+    for (const char *at = text; (at = strstr(at, " BEGIN ")); lines--) { /* "*" "/", the lines, END: one newline more */
+        const char *end = strstr(at, " END */");
+        at = strstr(at, "*/");
+        for (; at && end && at < end; at++)
+            lines += *at == '\n';
+        if (!at || !end)
+            return 0;
+    }
+    return lines;
+}
+
 static int print_digests(char **paths)
 {
     for (; *paths; paths++) {
@@ -89,7 +107,8 @@ static int print_digests(char **paths)
         }
         for (int slashes = 0; unit > *paths && (unit[-1] != '/' || ++slashes < 2);) /* "01-matmul/loops.c" */
             unit--;
-        printf("%s %016llx\n", unit, (unsigned long long)mg_copied_digest(text));
+        if (lines_to_write(text) >= LEAST_LINES)
+            printf("%s %016llx\n", unit, (unsigned long long)mg_copied_digest(text));
         free(text);
     }
     return 0;

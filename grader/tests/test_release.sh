@@ -68,6 +68,7 @@ expect "a skeleton earns nothing" 0 "grade 00: 0/10 TODO=" grade 00
 expect "nor does this one" 0 "grade 01: 0/" grade 01
 expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$root/solutions/00-tensors"
 expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$root/solutions/00-tensors"
+expect "but not a unit of few lines" 1 "" bash -c "build/release/bin/kit digests solutions/*/*.c | grep -E '00-tensors/copy.c|03-autograd/(tape|backward).c'"
 mkdir "$dir/own" && for unit in "$root"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
 expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
 # GitHub Classroom's workflow, in this repository: the files that make github adds, and nothing of ours beside them.
