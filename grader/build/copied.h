@@ -8,5 +8,6 @@
 uint64_t mg_copied_digest(const char *text);
 
 /* mg_copied_name -- add to `words` the units in `folder` whose digest ROOT/reference/digests has; without that file,
- * none, and none in which the student writes few lines only (grader/release/kit.c). Batch grading compares more (docs/INSTRUCTORS.md). */
+ * none, and none in which the student writes few lines only (grader/release/kit.c). Batch grading compares more
+ * (docs/INSTRUCTORS.md). */
 void mg_copied_name(char *words, size_t size, const char *root, const mg_labinfo *info, const char *folder);

@@ -154,7 +154,9 @@ static const clip_case clip_cases[] = {
 
 /* ---- 04.10 the student's own program */
 static const mg_case program_cases[] = {
-    { 8, "digits", "print the loss of each epoch: while it falls, more epochs help, then a wider hidden layer" },
+    { 8, "digits",
+      "are the gradients cleared after each update? then print the loss of each epoch: while it falls, more epochs "
+      "help, then a wider hidden layer" },
 };
 
 #define UPDATE_GROUP(step, title, rule) MG_GROUP(step, title, mg_04_update, rule##_cases)

@@ -11,6 +11,8 @@
 
 enum { TRAIN = 20000, ASKED = 5000 }; /* images, less up to 99: a program has to treat its last batch, too */
 
+static const double LINEAR = 0.82; /* the share of right answers that a trained linear layer has at least */
+
 /* `count` images of a set, drawn at random, into image; their labels into label. */
 static void draw(mg_run *run, uint8_t *image, uint8_t *label, const mg_digits *set, int64_t count)
 {
@@ -51,6 +53,11 @@ static double judge(mg_run *run, const uint8_t *label, int64_t asked)
         mg_hint(run,
                 "a tenth would be right by chance: does the loss fall (print it)? are images and labels of a batch "
                 "those of the same indices, and the answers those of the model after the training?");
+    else if ((double)right < LINEAR * (double)asked)
+        mg_hint(
+            run,
+            "the program learns less than a single linear layer can: are the gradients cleared after each update, and "
+            "does each epoch take all images, in another random order?");
     return (double)right / (double)asked;
 }
 

@@ -195,16 +195,33 @@ void mg_trip_complain(mg_run *run, const mg_trip *t, const char *words)
             t->oracle->step, t->rows, t->cols, words, h->lr, h->momentum, h->beta1, h->beta2, h->eps, h->weight_decay);
 }
 
-/* The first wrong element is one that has no gradient in some steps; or Adafactor's means are right and the step is
- * not. */
+/* What a rule with averages does wrong at the first size that fails: the averages, or with right ones the step. */
+static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
+{
+    const bool step = strncmp(words, "param", 5) == 0, adam = t->c->kind == MT_ADAM || t->c->kind == MT_ADAMW;
+    if (t->c->kind == MT_ADAFACTOR && mg_trip_count(t) == 0)
+        mg_hint(run, "without elements there is nothing to average: the states stay as they are");
+    else if (t->c->kind == MT_ADAFACTOR && step)
+        mg_hint(run, "the means are right; the step is lr max(0.001, rms(p)) u / max(1, rms(u)), plus lr decay p");
+    else if (t->c->kind == MT_RMSPROP && step)
+        mg_hint(run, "the average is right, the step is not: eps is added to the root, not to v under it");
+    else if (adam && step)
+        mg_hint(run, "the averages are right, the step is not: is each divided by 1 - beta^t, with t = u->step and a "
+                     "beta of its own? is eps added to the root, not to v_hat under it?");
+    else if (adam)
+        mg_hint(run,
+                "m is the average of g, v of its square; both are stored without their correction, and 1 - beta is "
+                "computed in double");
+}
+
+/* The first wrong element is one that has no gradient in some steps; or what a size tells. */
 static void recognise(mg_run *run, const mg_trip *t, const char *words)
 {
     int i = -1;
-    bool adafactor = t->c->kind == MT_ADAFACTOR;
-    if (!adafactor && sscanf(words, "%*[^[][%d]", &i) == 1 && i % 11 == IDLE)
+    if (t->c->kind != MT_ADAFACTOR && sscanf(words, "%*[^[][%d]", &i) == 1 && i % 11 == IDLE)
         mg_hint(run, "element %d has a gradient of 0 in some steps: in them, too, its averages decay and it moves", i);
-    if (adafactor && t->c->about == UP_SIZES && strncmp(words, "param", 5) == 0)
-        mg_hint(run, "the means are right; the step is lr max(0.001, rms(p)) u / max(1, rms(u)), plus lr decay p");
+    else if (t->c->about == UP_SIZES)
+        recognise_sizes(run, t, words);
 }
 
 bool mg_trip_advance(mg_run *run, mg_trip *t, int64_t steps, int threads)
