@@ -255,7 +255,7 @@ static void refuse_limits(mg_run *run)
             return;
         if (*(const int64_t *)mg_result(run, "aborted") == 1)
             continue;
-        mg_hint(run, "keep the MT_CHECK of max_norm: the header says \"Aborts: max_norm negative or NaN\"");
+        mg_hint(run, "write or keep the MT_CHECK of max_norm: the header says \"Aborts: max_norm negative or NaN\"");
         mg_fail(run, "max_norm = %g was accepted", limits[i]);
         return;
     }

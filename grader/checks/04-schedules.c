@@ -191,7 +191,9 @@ static bool refuses(mg_run *run, mt_schedule s, int64_t step, const char *what)
         return false;
     if (*(const int64_t *)mg_result(run, "aborted") == 1)
         return true;
-    mg_hint(run, "keep the MT_CHECKs: the header says \"Aborts: step or warmup < 0; period < 1 where there is one\"");
+    mg_hint(
+        run,
+        "write or keep the MT_CHECKs: the header says \"Aborts: step or warmup < 0; period < 1 where there is one\"");
     mg_fail(run, "%s was accepted by the schedule %s", what, mt_schedule_name(s.kind));
     return false;
 }

@@ -218,7 +218,7 @@ static bool refuse_step(mg_run *run, const update_case *c, int64_t step, int64_t
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     bool called = mg_call(run), good = called && *(const int64_t *)mg_result(run, "aborted") == 1;
     if (called && !good) {
-        mg_hint(run, "keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
+        mg_hint(run, "write or keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
         mg_fail(run, "step %d of a parameter of %d elements was accepted, but the first is 1", (int)step, (int)cols);
     }
     mg_trip_free(&t);

@@ -216,7 +216,7 @@ static const script fixed[] = {
         .slots = 3,
         .count = 10,
         .step = { PLAN, PLAN, PLAN, CLAIM, CLAIM, FINISH + 1, FINISH, TAKE, PLAN, REFUSED },
-        .hint = "keep the MT_CHECK of mt_ring_plan: got is 1 if it aborts when planned == taken + slots",
+        .hint = "write or keep the MT_CHECK of mt_ring_plan: got is 1 if it aborts when planned == taken + slots",
     },
     [LARGE] = { /* the second ticket is finished first */
         .slots = 3,

@@ -152,7 +152,7 @@ static void refuse_step_0(mg_run *run, const cuda_case *c)
     t.oracle->step = -1;
     describe(run, &t, name);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_hint(run, "keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
+    mg_hint(run, "write or keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
     if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 0)
         mg_fail(run, "step 0 was accepted, but the first is 1");
     trip_free(&t);

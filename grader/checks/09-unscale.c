@@ -226,8 +226,10 @@ static void refuse(mg_run *run)
             return;
         if (*(const int64_t *)mg_result(run, "aborted") == 1)
             continue;
-        mg_hint(run, "keep the MT_CHECKs: the header says \"Aborts: a scale that is not positive and finite; max_norm "
-                     "negative or NaN\"");
+        mg_hint(
+            run,
+            "write or keep the MT_CHECKs: the header says \"Aborts: a scale that is not positive and finite; max_norm "
+            "negative or NaN\"");
         mg_fail(run, "scale = %g, max_norm = %g was accepted", limits[i][0], limits[i][1]);
         return;
     }

@@ -97,7 +97,7 @@ static void refuse(mg_run *run, int64_t k)
     fill(run, x, error, n, COMPRESS_AGAIN);
     if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 1)
         return;
-    mg_hint(run, "keep the MT_CHECK of k: the header says \"Aborts: not 0 <= k <= n\"");
+    mg_hint(run, "write or keep the MT_CHECK of k: the header says \"Aborts: not 0 <= k <= n\"");
     mg_fail(run, "%" PRId64 " of %" PRId64 " elements were accepted", k, n);
 }
 

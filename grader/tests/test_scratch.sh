@@ -22,6 +22,7 @@ check "and so does the other unit" grep -q 'LAB\|TODO 03.5' labs/03-autograd/bac
 expect "a lab" 0 "5 functions of labs/03-autograd" scratch 03-autograd
 expect "again" 0 "5 functions of labs/03-autograd" scratch 03-autograd
 check "a function of several steps says them" grep -qF '/* steps 03.5, 03.7, 03.8 */' labs/03-autograd/backward.c
+check "a helper before a function that does not call it is no part of it" grep -qF 'MT_TODO("03.6");' labs/03-autograd/backward.c
 check "given functions stay" grep -q '^void mt_no_grad_begin' labs/03-autograd/tape.c
 check "no hint stays" eval '! grep -q Hint: labs/03-autograd/*.c'
 expect "a lab on the device" 1 "lab 06 has .cu units only" scratch 06-cuda-kernels

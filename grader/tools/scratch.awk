@@ -18,6 +18,7 @@ function names_of(k,    head, n, word, i, found) {
 }
 # Whether item a names item b, by a word that is b's own: no other item's head has it first.
 function uses(a, b) { return (" " words[a] " ") ~ (" " main_name[b] " ") }
+function called(b,    a) { for (a = 1; a <= items; a++) if (a != b && uses(a, b)) return 1; return 0 } # by what the skeleton shows
 function tokens(s) { gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", s); gsub(/"([^"\\]|\\.)*"/, " ", s); gsub(/[^A-Za-z_0-9]+/, " ", s); return s }
 function reach(k,    i, n, part) {
     if (k in seen) return
@@ -72,7 +73,7 @@ END {
     for (k = 1; k <= items; k++) if (public[k]) {
         begin(); reach(k)
         for (i = k - 1; i > 0 && !public[i]; i--) # called by what the skeleton leaves out: a helper stands before its user
-            if (kind[i] == "function" && item[i] ~ /MT_TODO/) reach(i)
+            if (kind[i] == "function" && item[i] ~ /MT_TODO/ && !called(i)) reach(i)
         step[k] = todo()
         if (step[k] == "") for (i in seen) keep[i] = 1
         else { # the types in its head

@@ -30,7 +30,8 @@ typedef struct mt_op {
     mt_op_kind kind;
 
     /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's
-     * result: dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no gradient. */
+     * result: dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no
+     * gradient, and its caller does not record it. */
     void (*backward)(mt_node *node, mt_tensor *dout);
 } mt_op;
 
@@ -39,7 +40,7 @@ typedef struct mt_op {
 typedef struct mt_edge {
     mt_node *node;
     mt_tensor *leaf;
-    mt_shape shape; /* of the input, and so of its gradient */
+    mt_shape shape; /* of the input, and so of its gradient; set where both are NULL, too */
 } mt_edge;
 
 /* A tensor that backward will read, and how often its storage had been written in place when it was saved. */
@@ -111,7 +112,8 @@ mt_tensor *mt_detach(const mt_tensor *t);
 void mt_backward(mt_tensor *loss);
 
 /* mt_backward_from -- add sum_i gradient[i] * d from[i] / d leaf to leaf->grad of every leaf that `from` was computed
- * from. Each node is visited once, after all nodes that used its result. On the way everything that only backward
+ * from. Each node is visited once, after all nodes that used its result; the op of one that got no gradient is not
+ * called, and the node is consumed like the others. On the way everything that only backward
  * needed is freed: saved tensors, inner gradients, and the memory of results that only the scope holds (mt_retain what
  * you want to read afterwards; `from` stays). gradient has from's shape, type and device and is only read.
  * Aborts: no history (a leaf has none); a node that an earlier backward has consumed; a saved tensor that was written

@@ -81,7 +81,8 @@ void mt_print(const mt_tensor *t);                       /* shape and up to 8 va
 mt_tensor *mt_retain(mt_tensor *t);
 void mt_release(mt_tensor *t); /* NULL is allowed */
 
-/* mt_tensor_alias -- another tensor over the same memory, without node and gradient; it belongs to the caller. */
+/* mt_tensor_alias -- another tensor over the same memory, without node, gradient and requires_grad; it belongs to the
+ * caller. */
 mt_tensor *mt_tensor_alias(const mt_tensor *t);
 
 /* mt_tensor_keep_cast -- keep `cast`, the values that t has now in another type, with t: until t is freed or keeps

@@ -34,7 +34,7 @@ typedef struct mt_schedule {
 
 /* mt_schedule_at -- the learning rate of step 0, 1, 2 ... During warm-up: the first rate of the schedule times
  * (step + 1) / warmup, so that the first step is not 0 and the last step of warm-up has the full rate.
- * Aborts: step or warmup < 0; period < 1 where there is one.
+ * Aborts: step or warmup < 0; period < 1 where there is one, during warm-up, too.
  * Sources: Loshchilov and Hutter 2016, arXiv:1608.03983 (cosine); Smith 2015, arXiv:1506.01186 (cyclical);
  * Goyal et al. 2017, arXiv:1706.02677 (warm-up).   Lab 04.8 */
 double mt_schedule_at(const mt_schedule *schedule, int64_t step);

@@ -1,9 +1,10 @@
 /* updates.h -- update rules: one kernel per optimizer, on raw pointers; no tensors, no allocation.
  *
  * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
- * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
- * summed in a fixed order), so the number of threads changes no bit; one thread is enough. The gradient is only read.
- * Several threads may call a kernel at once, for different parameters.
+ * arrays are dense f32 and must not alias. Any size may be 0: then no state changes either. Elements are independent
+ * (Adafactor: rows and columns are summed in double, in a fixed order), so the number of threads changes no bit; one
+ * thread is enough. Elements may be computed in f32. With eps 0 a parameter whose v is 0 becomes NaN. The gradient is
+ * only read. Several threads may call a kernel at once, for different parameters.
  * Bytes per element are counted for arrays larger than the caches: every array is read or written once.
  * Units of solutions/04-optimizers: adamw.c (AdamW, in passes and fused), adafactor.c, updates.c (all other rules). */
 #pragma once
