@@ -1,4 +1,5 @@
-/* recompute.c -- see recompute.h. */
+/* recompute.c -- which blocks of a model are segments; see recompute.h. How a segment is computed again in backward:
+ * mt_segment_backward in unit segment.c of lab 10. */
 #include "memory/recompute.h"
 
 #include <inttypes.h>
