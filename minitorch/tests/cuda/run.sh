@@ -8,7 +8,7 @@ build=build/release out=build/release/cuda-tests
 mkdir -p $out
 cuda=("$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu minitorch/tests/cuda/*.cu)
 host=(minitorch/core/{base,rng,shape}.c minitorch/kernels/nd.c minitorch/testing/{compare,update_oracle}.c minitorch/optim/rules.c
-    solutions/00-tensors/{view,strides}.c solutions/04-optimizers/{updates,fused,adafactor,clip}.c)
+    solutions/00-tensors/{view,strides}.c solutions/04-optimizers/{updates,adamw,adafactor,clip}.c)
 passed=0 failed=0
 
 # report NAME FILE COMMAND...: shows the output of a failure; an error reported by the emulator is a failure too.
