@@ -7,6 +7,8 @@
 # words   expected
 sed -i 's/^void mt_matmul_packed_cpu(/static void real(/' matmul.c
 cat >>matmul.c <<'C'
+#include <string.h>
+
 void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
     static int calls;
