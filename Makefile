@@ -56,7 +56,8 @@ FLAGS_release := -O3 -march=$(MARCH)
 FLAGS_debug   := -O1 -g -march=$(MARCH) -DMT_DEBUG
 FLAGS_asan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=thread
-FLAGS_calls   := -O0 -g1 -march=$(MARCH) -finstrument-functions
+# DWARF 4: of 5, addr2line 2.40 names the wrong file for functions of headers.
+FLAGS_calls   := -O0 -g1 -gdwarf-4 -march=$(MARCH) -finstrument-functions
 ifeq ($(FLAGS_$(FLAVOUR)),)
 $(error unknown FLAVOUR=$(FLAVOUR): use release, debug, asan, tsan or calls)
 endif

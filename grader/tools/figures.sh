@@ -25,17 +25,18 @@ trap 'rm -rf "$work"' EXIT
 # The goal of 5,500 for stage 05 leaves 493 lines for the given code itself (figures.sh parts 05, 2026-11-29: 8,330 lines): the units,
 # which students write, have 1,735, headers 1,641, and of given .c files braces and directives 1,362 and refusals 269. The others are
 # 3,323 lines: 531 of ops, 656 of data, 989 of core.
-# What mnist.c runs was 1,491 and 1,503 lines on one day, with equal code: a branch of 12 lines is taken on some runs.
+# Until 2026-11-29 what runs was counted as 1,491 lines in 46 files, and 1,986 in 60: of DWARF 5, addr2line 2.40 takes inline functions
+# of a header for lines of the .c file that includes it.
 limits='stage 05           8350 5500
 stage 08           11210 8000
 stage 15           32300 26000
 files              475 300
 median             73 110
 long               0 0
-mnist runs lines   1510 1500
-mnist runs files   46 30
-gpt2 runs lines    2000 2000
-gpt2 runs files    60 38'
+mnist runs lines   1520 1500
+mnist runs files   52 30
+gpt2 runs lines    2010 2000
+gpt2 runs files    67 38'
 
 figure() { # NAME VALUE
     local limit
