@@ -35,10 +35,10 @@ static void show_step(mg_shown *shown, mg_results *results, int64_t begin, int64
 {
     bool settled = false;
     for (int64_t i = begin; i < end; i++)
-        settled = settled || (shown[i].told && shown[i].verdict == MG_PASS);
+        settled = settled || (shown[i].reported && shown[i].verdict == MG_PASS);
     settled = settled || mg_rows_vacuous(results, begin, end, bench);
     for (int64_t i = begin; i < end; i++)
-        if (results->rows[i].ran && !shown[i].told && (settled || results->rows[i].verdict != MG_PASS))
+        if (results->rows[i].ran && !shown[i].reported && (settled || results->rows[i].verdict != MG_PASS))
             tell(shown, results, i, o);
 }
 
@@ -63,14 +63,14 @@ static void show(mg_shown *shown, mg_results *results, int64_t i, const mg_optio
 
 void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher)
 {
-    bool told = false;
+    bool again = false;
     for (int64_t i = 0; watcher && i < results->count; i++) {
         const mg_row *row = &results->rows[i];
-        if (!shown[i].told || (row->verdict == shown[i].verdict && !row->acquitted))
+        if (!shown[i].reported || (row->verdict == shown[i].verdict && !row->acquitted))
             continue;
-        if (!told)
+        if (!again)
             watcher->again(results);
-        told = true;
+        again = true;
         watcher->row(results, row);
     }
 }
@@ -116,6 +116,6 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
     mg_session_end(session);
     mg_rows_spread_todo(results, 0, results->count, bench);
     for (int64_t i = 0; shown && i < results->count; i++)
-        if (results->rows[i].ran && !shown[i].told) /* its step did not come to its end */
+        if (results->rows[i].ran && !shown[i].reported) /* the grade ended before the other rows of its step had run */
             tell(shown, results, i, o);
 }

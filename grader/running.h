@@ -6,14 +6,14 @@
 
 /* What was shown of a row. */
 typedef struct mg_shown {
-    bool told;
+    bool reported;
     mg_verdict verdict;
 } mg_shown;
 
 /* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each as soon as the others of its
- * step do not change its verdict any more; `shown`, one for each row, keeps what was told, and NULL tells nothing and
- * leaves vacuous rows as they are. Rows that measure (mg_row_measures) run last, so that a wrong value is seen soon;
- * they stay at their place in results. */
+ * step do not change its verdict any more. `shown`, one entry for each row, keeps the verdict that was reported; NULL:
+ * nothing is reported, and vacuous rows stay as they are. Rows that measure (mg_row_measures) run last, so that a wrong
+ * value is seen soon; they stay at their place in results. */
 void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
 
 /* mg_show_changes -- show again what the search for the lab at fault, or a row that measures, has changed. */

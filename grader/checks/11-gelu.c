@@ -87,7 +87,8 @@ static bool forward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, &out, 1);
 }
 
-/* Of the n outputs, in rows of C, only element `place` is NaN, because of element `at` of an input. */
+/* Expects that element `at` of an input, which is NaN, makes one of the n outputs NaN: element `place`. The outputs are
+ * rows of C elements. */
 static bool expect_nan(mg_run *run, const mg_answer *a, int64_t n, int64_t place, int64_t C, const char *input,
                        int64_t at)
 {

@@ -1,5 +1,4 @@
-/* account.c -- an account is made, told and freed here; unit account.c of lab 10 computes what it keeps. See
- * account.h. */
+/* account.c -- makes, prints and frees an account; unit account.c of lab 10 computes what it holds. See account.h. */
 #include "memory/account.h"
 
 #include <stdlib.h>

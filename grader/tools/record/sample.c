@@ -51,7 +51,7 @@ static void count(int number, siginfo_t *info, void *context)
     __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 }
 
-/* Of the calling thread, and for as long as it lives. */
+/* Starts a timer of the calling thread's processor time, which lasts as long as the thread. */
 static void start_timer(void)
 {
     timer_t timer;

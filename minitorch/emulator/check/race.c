@@ -105,7 +105,7 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
           [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel" },
     };
     char where[300], who[300];
-    if (emu_told(t, thread, EMU_RACE, pc, harmless))
+    if (emu_reported(t, thread, EMU_RACE, pc, harmless))
         return;
     name_other(who, sizeof who, t->worker, other);
     emu_describe(where, sizeof where, address);

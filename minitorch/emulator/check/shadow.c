@@ -160,12 +160,13 @@ const char *emu_describe(char *text, size_t size, uintptr_t address)
 
 static const char *const did[] = { "load", "store", "atomic update" };
 
-bool emu_told(emu_tracer *t, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning)
+bool emu_reported(emu_tracer *t, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning)
 {
     emu_site site = { .pc = pc };
     uint64_t order = t->worker->order; /* the first block's finding is the one that is shown */
-    for (int i = 0; i < t->told_count; i++) {
-        if (t->told[i].order > order || t->told[i].pc != pc || t->told[i].kind != kind || t->told[i].warning != warning)
+    for (int i = 0; i < t->reported_count; i++) {
+        if (t->reported[i].order > order || t->reported[i].pc != pc || t->reported[i].kind != kind ||
+            t->reported[i].warning != warning)
             continue;
         if (warning)
             emu_warning_of(thread, kind, site, "again");
@@ -173,8 +174,9 @@ bool emu_told(emu_tracer *t, const emu_thread *thread, emu_kind kind, uintptr_t 
             emu_error_of(thread, kind, site, "again");
         return true;
     }
-    if (t->told_count < (int)(sizeof t->told / sizeof t->told[0]))
-        t->told[t->told_count++] = (struct emu_told){ .kind = kind, .pc = pc, .order = order, .warning = warning };
+    if (t->reported_count < (int)(sizeof t->reported / sizeof t->reported[0]))
+        t->reported[t->reported_count++] =
+            (struct emu_reported){ .kind = kind, .pc = pc, .order = order, .warning = warning };
     return false;
 }
 
@@ -265,7 +267,7 @@ void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
         emu_kill(cudaErrorIllegalAddress);
     }
     if (kind != EMU_STORE && !emu_writes_unseen && !only_padding(state, address, size, emu_tracing->in_struct) &&
-        !emu_told(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
+        !emu_reported(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear memory: call "
@@ -319,7 +321,7 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
         open_place(t, &place);
     }
     if (kind != EMU_STORE && !only_padding(state, address, size, t->in_struct) &&
-        !emu_told(t, emu_self, EMU_UNINITIALISED, pc, false)) {
+        !emu_reported(t, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: no thread of this block has written %s\n"

@@ -16,7 +16,7 @@ void emu_check_shared(emu_tracer *tracer, uintptr_t address, int size, int kind,
 /* The address is neither in the arena nor shared nor on a stack. Returns its space. */
 int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc);
 /* Was this kind already reported at this pc in this launch? Then it is only counted. */
-bool emu_told(emu_tracer *tracer, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning);
+bool emu_reported(emu_tracer *tracer, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning);
 void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
 /* The index of a byte of global memory: the arena's bytes come first, then the program's variables'. */
 size_t emu_position(uintptr_t address);

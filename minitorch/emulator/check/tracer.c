@@ -63,7 +63,7 @@ static void clear(emu_tracer *t)
     t->pages.count = 0;
     t->launch_tag = t->tag + 1;
     t->turn_count = 0;
-    t->told_count = 0;
+    t->reported_count = 0;
     t->instrumented = t->fenced = false;
     emu_sites_clear(t->tally.sites);
     memset(&t->tally.totals, 0, sizeof t->tally.totals);

@@ -75,13 +75,13 @@ typedef struct emu_tracer {
         uint64_t block;
     } *turns; /* which block began at which tag, of this launch */
     size_t turn_count, turn_capacity;
-    struct emu_told {
+    struct emu_reported {
         emu_kind kind;
         uintptr_t pc;
         uint64_t order;
         bool warning;
-    } told[64]; /* reported in this launch: further ones are only counted */
-    int told_count;
+    } reported[64]; /* the findings of this launch that were reported: equal ones are only counted */
+    int reported_count;
     emu_worker *worker;
     struct emu_block_state { /* what is kept of a block while others run (cooperative.c): copies of the fields above */
         uint8_t *shared_state;

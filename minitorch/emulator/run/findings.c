@@ -24,8 +24,8 @@ typedef struct pending {
 emu_hooks emu_hook;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static emu_finding told[MOST_FINDINGS];
-static size_t told_count;
+static emu_finding reported[MOST_FINDINGS];
+static size_t reported_count;
 static pending waiting[MOST_FINDINGS];
 static size_t waiting_count;
 static bool collecting;
@@ -54,8 +54,8 @@ const char *emu_kind_name(emu_kind kind)
 
 size_t emu_findings(const emu_finding **findings)
 {
-    *findings = told;
-    return told_count;
+    *findings = reported;
+    return reported_count;
 }
 
 static bool same_site(const emu_finding *a, const emu_finding *b)
@@ -108,18 +108,18 @@ static void tell(emu_finding *finding)
 {
     if (!finding->site.file && finding->site.pc)
         emu_source(finding->site.pc, &finding->site.file, &finding->site.line);
-    for (size_t i = 0; i < told_count; i++) {
-        if (same_line(&told[i], finding)) {
-            told[i].times += finding->times;
+    for (size_t i = 0; i < reported_count; i++) {
+        if (same_line(&reported[i], finding)) {
+            reported[i].times += finding->times;
             free((char *)(uintptr_t)finding->text);
             return;
         }
     }
-    if (told_count == MOST_FINDINGS) {
+    if (reported_count == MOST_FINDINGS) {
         free((char *)(uintptr_t)finding->text);
         return;
     }
-    emu_finding *f = &told[told_count++];
+    emu_finding *f = &reported[reported_count++];
     *f = *finding;
     print(f);
 }
@@ -170,11 +170,11 @@ static bool add(const emu_thread *thread, bool warning, emu_kind kind, emu_site 
     if (collecting) {
         is_new = collect(&finding, order, format, arguments);
     } else {
-        size_t before = told_count;
+        size_t before = reported_count;
         char *text;
         finding.text = vasprintf(&text, format, arguments) < 0 ? strdup("") : text;
         tell(&finding);
-        is_new = told_count > before;
+        is_new = reported_count > before;
     }
     pthread_mutex_unlock(&lock);
     if (worker)
