@@ -125,8 +125,10 @@ bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tole
  * recognised. */
 void mg_hint(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
-/* mg_hint_calls -- the hint of all calls that are described from now on, in place of the row's: a part of the row. */
-void mg_hint_calls(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+/* mg_part -- from now on, the described calls are this part of the row: it has a name, which a failure shows ("no
+ * elements", "in place", "several threads"), and a hint in place of the row's. hint NULL: the row's; name NULL: the row
+ * itself. */
+void mg_part(mg_run *run, const char *name, const char *hint, ...) MT_PRINTF(3, 4);
 
 /* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
 void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);

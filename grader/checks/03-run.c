@@ -217,7 +217,8 @@ bool mg_03_buffers_right(mg_run *run)
 {
     static const buffer_case cases[] = { { .which = 0 }, { .which = 1 }, { .which = 2 }, { .held = true } };
     bool good = true;
-    mg_hint_calls(run, "mend mt_grad_of_input (03.6) first: a node without a gradient is not visited");
+    mg_part(run, "the gradients of an op's inputs",
+            "mend mt_grad_of_input (03.6) first: a node without a gradient is not visited");
     for (int i = 0; i < MT_COUNT(cases) && good; i++)
         good = buffer_calls(run, &cases[i]);
     return good;

@@ -221,7 +221,7 @@ void mg_03_graph(mg_run *run, const void *one_case)
     const graph_case *c = one_case;
     bool unwritten = mg_build_unwritten(&run->bench->build, &run->bench->info, "03.5");
     bool good = !(c->looks & LOOK_ORDER) || unwritten || mg_03_buffers_right(run);
-    mg_hint_calls(run, "%s", c->head.hint);
+    mg_part(run, NULL, NULL);
     for (int t = c->make == mg_03_random ? SMALL : 0; t < CALLS && good; t++) {
         mg_graph *g = make_graph(run, c, t);
         mg_graph_differentiate(g);

@@ -194,7 +194,8 @@ static void any_range(mg_run *run)
     static const mg_dist dists[] = { MIXED(80, 126), MIXED(-120, -80), MIXED(-140, -130) };
     for (int i = 0; i < MT_COUNT(dists); i++) {
         if (i == 2)
-            mg_hint_calls(run, "all elements are denormal here: 1e-40 is not 0, nor is its square in double");
+            mg_part(run, "denormal elements",
+                    "all elements are denormal here: 1e-40 is not 0, nor is its square in double");
         if (!check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = NAN }) ||
             !check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = 0.5 }))
             return;
@@ -207,7 +208,8 @@ static void any_range(mg_run *run)
 /* A limit so near the norm differs from it by 1e-6, four times what a clipped element may be off by. */
 static bool near_limit(mg_run *run, double limit)
 {
-    mg_hint_calls(run, "max_norm is %.6f times the norm here: compare the two as they are, without a margin", limit);
+    mg_part(run, "a limit near the norm",
+            "max_norm is %.6f times the norm here: compare the two as they are, without a margin", limit);
     return check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = limit });
 }
 

@@ -8,7 +8,7 @@
 /* What a row of an update rule tests. */
 typedef enum update_about {
     UP_SIZES,   /* three steps of every awkward size */
-    UP_HINTED,  /* the same, for calls that have a hint of their own (mg_hint_calls) */
+    UP_HINTED,  /* the same, for calls that have a hint of their own (mg_part) */
     UP_FIRST,   /* the first steps with the paper's hyper-parameters, where bias and 1 - beta show */
     UP_DECAY,   /* strong weight decay */
     UP_EPS,     /* an eps as large as the gradients */

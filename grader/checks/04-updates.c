@@ -53,14 +53,14 @@ static bool one_changes(mg_run *run, update_case c)
     bool good = again(run, &t, before);
     for (int f = 0; f < MT_COUNT(field) && good; f++) {
         *field[f] /= 2;
-        mg_hint_calls(run, "this call differs from the one before in %s alone: keep no constants from call to call",
-                      name[f]);
+        mg_part(run, "other hyper-parameters",
+                "this call differs from the one before in %s alone: keep no constants from call to call", name[f]);
         good = again(run, &t, before);
     }
     for (int f = 0; f < MT_COUNT(at_0) && good; f++) {
         const double value = *field[f];
         *field[f] = 0;
-        mg_hint_calls(run, "%s may be 0: %s", name[f], at_0[f]);
+        mg_part(run, "a hyper-parameter of 0", "%s may be 0: %s", name[f], at_0[f]);
         good = again(run, &t, before);
         *field[f] = value;
     }
@@ -74,7 +74,8 @@ static bool forgets_all(mg_run *run, const update_case *c)
     mg_trip t = mg_trip_new(run, c, 7, 33);
     t.hyper.beta1 = t.hyper.beta2 = 0;
     t.oracle->hyper = t.hyper;
-    mg_hint_calls(run, "beta1 and beta2 may be 0: an average is then its newest term, and is stored as always");
+    mg_part(run, "decay factors of 0",
+            "beta1 and beta2 may be 0: an average is then its newest term, and is stored as always");
     bool good = mg_trip_advance(run, &t, 1, 0);
     mg_trip_free(&t);
     return good;
@@ -171,12 +172,13 @@ static bool every_size(mg_run *run, const update_case *c)
         good = mg_travel(run, c, mg_pick_size(mg_rng(run), 1, 40), mg_pick_size(mg_rng(run), 1, 300), 3);
     if (!good)
         return false;
-    mg_hint_calls(run, RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
+    mg_part(run, "other hyper-parameters",
+            RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
     if (!mg_travel(run, &hinted, 3, 7, 1) || !mg_travel(run, &hinted, 3, 7, 1) || !one_changes(run, hinted) ||
         !forgets_all(run, &hinted) || !not_a_number(run, c))
         return false;
-    mg_hint_calls(
-        run, "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
+    mg_part(run, "a large array",
+            "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
     return mg_travel(run, &hinted, 2, 70001, 1) && mg_travel(run, &hinted, 70001, 2, 1);
 }
 
@@ -188,7 +190,7 @@ static bool is_untested(mt_update_kind kind)
 
 static bool late_steps(mg_run *run, update_case c)
 {
-    mg_hint_calls(run, "u->step is an int64_t and may be large: use it as it is, in double");
+    mg_part(run, "late steps", "u->step is an int64_t and may be large: use it as it is, in double");
     c.about = UP_LATE;
     if (!mg_travel(run, &c, 3, 33, 10))
         return false;
@@ -236,9 +238,11 @@ static bool small_gradients(mg_run *run, update_case c)
 {
     c.about = UP_SMALL;
     if (c.kind == MT_LION)
-        mg_hint_calls(run, "the gradients are about 1e-30, and their sign is 1 or -1: only the sign of 0 is 0");
+        mg_part(run, "small gradients",
+                "the gradients are about 1e-30, and their sign is 1 or -1: only the sign of 0 is 0");
     else
-        mg_hint_calls(run, "the gradients are about 1e-10: use eps as it is, without a least value of your own");
+        mg_part(run, "small gradients",
+                "the gradients are about 1e-10: use eps as it is, without a least value of your own");
     return mg_travel(run, &c, 3, 33, 10);
 }
 
@@ -261,7 +265,7 @@ void mg_04_update(mg_run *run, const void *one_case)
     switch (c->about) {
     case UP_SIZES:
         if (every_size(run, c) && is_untested(c->kind)) {
-            mg_hint_calls(run, THREADS_HINT);
+            mg_part(run, "any number of threads", THREADS_HINT);
             any_threads(run, c);
         }
         return;

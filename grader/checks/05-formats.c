@@ -67,26 +67,27 @@ static void refuse_idx(mg_run *run)
 {
     static const uint32_t magics[] = { 0x801, 0x802, 0x813, 0xd03, 0x03080000, 0x01000803 }; /* for images */
     bool good = true;
-    mg_hint_calls(run, "another magic than that of this kind must be refused, whatever byte of it differs");
+    mg_part(run, "another magic", "another magic than that of this kind must be refused, whatever byte of it differs");
     for (int i = 0; i < MT_COUNT(magics) && good; i++)
         good = is_idx_refused(run, 3, 16 + 6, (const uint32_t[]){ magics[i], 1, 2, 3 });
     good = good && is_idx_refused(run, 1, 8 + 8 + 6, (const uint32_t[]){ 0x803, 14, 2, 3 });
-    mg_hint_calls(run, "images of 0 rows or 0 columns must be refused");
+    mg_part(run, "images without pixels", "images of 0 rows or 0 columns must be refused");
     for (uint32_t count = 0; count < 3 && good; count++)
         good = is_idx_refused(run, 3, 16, (const uint32_t[]){ 0x803, count, 0, 5 }) &&
                is_idx_refused(run, 3, 16, (const uint32_t[]){ 0x803, count, 5, 0 });
-    mg_hint_calls(run, "a file shorter than its header must be refused; nothing behind its end may be read");
+    mg_part(run, "a short header",
+            "a file shorter than its header must be refused; nothing behind its end may be read");
     for (int64_t size = 1; size < 16 && good; size++)
         good = is_idx_refused(run, 3, size, (const uint32_t[]){ 0x803, 0, 2, 3 }) &&
                (size >= 8 || is_idx_refused(run, 1, size, (const uint32_t[]){ 0x801, 0, 0, 0 }));
-    mg_hint_calls(run, "an item of 65537 x 65536 bytes has more than 2^32: rows * cols needs 64 bits");
+    mg_part(run, "an item of 4 GiB", "an item of 65537 x 65536 bytes has more than 2^32: rows * cols needs 64 bits");
     good = good && is_idx_refused(run, 3, 16 + 65536, (const uint32_t[]){ 0x803, 1, 65537, 65536 });
 }
 
 /* Of 0 to 7 labels: shorter than the header of images. */
 static void accept_few_labels(mg_run *run)
 {
-    mg_hint_calls(run, "a file of labels has a header of two words, and may end before byte 16");
+    mg_part(run, "few labels", "a file of labels has a header of two words, and may end before byte 16");
     for (uint32_t count = 0; count < 8; count++) {
         begin_idx(run, 1, 8 + count, 8 + count, (const uint32_t[]){ 0x801, count, 0, 0 });
         if (!mg_call(run) || !mg_expect(run, "out", (const double[]){ MT_OK, count, 1, 1, 8 }, NULL))
@@ -155,8 +156,9 @@ void mg_05_pixels(mg_run *run, const void *one_case)
             stddev = (float)mg_pick(mg_rng(run), 1, 255) / 3;
         }
         if (other_mean || other_stddev)
-            mg_hint_calls(run, "this call differs from the one before in %s alone: keep nothing from call to call",
-                          other_mean ? "mean" : "stddev");
+            mg_part(run, "one argument changes",
+                    "this call differs from the one before in %s alone: keep nothing from call to call",
+                    other_mean ? "mean" : "stddev");
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_pixels_to_floats");
         mg_out(run, "out", MT_F32, MT_SHAPE(n));
@@ -247,7 +249,8 @@ void mg_05_tokens(mg_run *run, const void *one_case)
         if (c->kind == MG_TOKENS_SIZE) { /* the bytes are those of this size, or of its lower half */
             size = sizes[t];
             bytes = size % 0x10000 ? count * (size % 0x10000) : bytes;
-            mg_hint_calls(run, "tokens of 0x%x bytes: only 2 and 4 are allowed; check before dividing by it", size);
+            mg_part(run, "another size of tokens",
+                    "tokens of 0x%x bytes: only 2 and 4 are allowed; check before dividing by it", size);
         }
         mg_begin(run, "mt_tokens_read");
         mg_out(run, "out", MT_I64, MT_SHAPE(4));

@@ -103,14 +103,14 @@ void mg_05_resize(mg_run *run, const void *one_case)
                             c->kind == 2 ? large[1] : b };
         if (t >= CALLS) {
             memcpy(size, fixed[c->kind - 1][t - CALLS], sizeof size);
-            mg_hint_calls(run,
-                          "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
-                          ": the same formula for every size, in each direction by itself",
-                          size[2], size[3], size[0], size[1]);
+            mg_part(run, "unusual sizes",
+                    "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
+                    ": the same formula for every size, in each direction by itself",
+                    size[2], size[3], size[0], size[1]);
         }
         if (t == CALLS + FIXED - 1)
-            mg_hint_calls(
-                run, "a side times a side may be more than an int holds: compute positions with floats or int64_t");
+            mg_part(run, "a large picture",
+                    "a side times a side may be more than an int holds: compute positions with floats or int64_t");
         int64_t n = size[0] * size[1] * 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_resize");
@@ -296,9 +296,9 @@ void mg_05_apply(mg_run *run, const void *one_case)
         if (t >= NEAR_1)
             a.factor[t - NEAR_1] = 1.0005f;
         if (t >= CALLS)
-            mg_hint_calls(run, "%s alone has changed%s, and nothing is mirrored",
-                          (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
-                          t < NEAR_1 ? "" : ", by a factor of 1.0005");
+            mg_part(run, "one factor changes", "%s alone has changed%s, and nothing is mirrored",
+                    (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
+                    t < NEAR_1 ? "" : ", by a factor of 1.0005");
         for (int i = 0; i < 3; i++) {
             a.norm[i] = mt_rng_uniform(mg_rng(run));
             a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));

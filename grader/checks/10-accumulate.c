@@ -212,11 +212,12 @@ static int64_t peak_of(mg_run *run, int64_t micro)
     return -1;
 }
 
-static void memory(mg_run *run, const char *hint)
+static void memory(mg_run *run)
 {
-    mg_hint_calls(run, "%d micro-batches: their number has no limit, so no array of a fixed size holds them", MOST);
+    mg_part(run, "many micro-batches",
+            "%d micro-batches: their number has no limit, so no array of a fixed size holds them", MOST);
     int64_t many = peak_of(run, MOST);
-    mg_hint_calls(run, "%s", hint);
+    mg_part(run, NULL, NULL);
     int64_t two = many < 0 ? -1 : peak_of(run, 2);
     if (two >= 0 && many > two)
         mg_fail(run, "%d micro-batches take %lld bytes at their peak, two take %lld", MOST, (long long)many,
@@ -232,7 +233,8 @@ static bool keeps_nothing(mg_run *run)
     const mt_rng start = *mg_rng(run);
     bool good = check(run, &r);
     *mg_rng(run) = start;
-    mg_hint_calls(run, "the call before was the same, and was right: keep nothing (a static sum) from call to call");
+    mg_part(run, "the same call again",
+            "the call before was the same, and was right: keep nothing (a static sum) from call to call");
     return good && check(run, &r);
 }
 
@@ -243,10 +245,10 @@ void mg_10_accumulate(mg_run *run, const void *one_case)
     mt_rng *rng = mg_rng(run);
     bool good = about != ACCUMULATE_EQUAL || keeps_nothing(run);
     if (about == ACCUMULATE_MEMORY) {
-        memory(run, ((const accumulate_case *)one_case)->head.hint);
+        memory(run);
         return;
     }
-    mg_hint_calls(run, "%s", ((const accumulate_case *)one_case)->head.hint);
+    mg_part(run, NULL, NULL);
     for (int i = 0; i < CALLS && good; i++) {
         request r = equal(run, mg_pick(rng, 2, 6), mg_pick(rng, 2, 9));
         switch (about) {

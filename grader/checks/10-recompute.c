@@ -252,10 +252,10 @@ static void say_conditions(mg_run *run, const recompute_case *c, const int64_t *
     const char *mode = told[MG_RC_EVAL] ? "in MT_EVAL, which changes dropout only, " : "";
     int64_t back = told[MG_RC_BACK];
     if (is_about_types(c))
-        mg_hint_calls(run, "here forward runs %swith %s, backward with %s: %s", mode, type_name(told[MG_RC_TYPE]),
-                      type_name(back), c->head.hint);
+        mg_part(run, "other types", "here forward runs %swith %s, backward with %s: %s", mode,
+                type_name(told[MG_RC_TYPE]), type_name(back), c->head.hint);
     else if (told[MG_RC_EVAL])
-        mg_hint_calls(run, "here all runs %srecorded as always: %s", mode, c->head.hint);
+        mg_part(run, "evaluation", "here all runs %srecorded as always: %s", mode, c->head.hint);
 }
 
 static request draw(mg_run *run, const recompute_case *c, int call)
@@ -302,7 +302,7 @@ void mg_10_recompute(mg_run *run, const void *one_case)
         outcome got = { 0 }, plain = { 0 };
         const mt_rng start = *mg_rng(run);
         as_it_is.function = "modules as they are";
-        mg_hint_calls(run, "%s", c->head.hint);
+        mg_part(run, NULL, NULL);
         good = one_call(run, &as_it_is, &plain);
         *mg_rng(run) = start;
         say_conditions(run, c, r.told);

@@ -231,7 +231,7 @@ static bool is_idle_right(mg_run *run)
     reply got;
     empty(&w);
     w.task[w.tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = 0 };
-    mg_hint_calls(run, "steps of 0 s are not simulated again either");
+    mg_part(run, "steps of 0 s", "steps of 0 s are not simulated again either");
     return ask_train(run, &got, &w, &job) && is_right(run, &got, &want, &w, &job) && is_spared(run, &got, 1, &job, &w);
 }
 

@@ -76,6 +76,8 @@ static void put_excerpt(FILE *out, const mg_excerpt *e, shown *all, bool open)
 
 static void put_message(FILE *out, const mg_row *row)
 {
+    if (row->part[0])
+        mg_put_element(out, "<p>Part of the row: ", row->part, "</p>\n");
     if (row->call[0]) {
         mg_put_element(out, "<p>Called: <code>", row->call, "</code>");
         fprintf(out, " <span class=\"faint\">seed %llx</span></p>\n", (unsigned long long)row->seed);

@@ -30,6 +30,7 @@ static void take_row(mg_row *row, const cJSON *test)
             row->verdict = v;
     row->points = points > 0 && row->verdict == MG_PASS ? fmin(points, row->max) : 0;
     row->seed = strtoull(mg_json_string(extra, "seed"), NULL, 16);
+    take_string(extra, "part", row->part, sizeof row->part);
     take_string(extra, "call", row->call, sizeof row->call);
     take_string(extra, "detail", row->detail, sizeof row->detail);
     take_string(extra, "hint", row->hint, sizeof row->hint);

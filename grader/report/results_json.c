@@ -26,6 +26,8 @@ static void add_output(cJSON *test, const mg_row *row)
     char text[sizeof *row + 100];
     size_t used = (size_t)snprintf(text, sizeof text, "%s  %s", mg_verdict_name(row->verdict), row->note);
     if (row->verdict != MG_PASS && row->verdict != MG_TODO) {
+        if (row->part[0])
+            used += (size_t)snprintf(text + used, sizeof text - used, "\npart: %s", row->part);
         if (row->call[0])
             used += (size_t)snprintf(text + used, sizeof text - used, "\n%s   seed %llx", row->call,
                                      (unsigned long long)row->seed);
@@ -62,6 +64,7 @@ static cJSON *test_of(const mg_row *any, bool graded)
     add_string(extra, "verdict", mg_verdict_name(row->verdict));
     snprintf(seed, sizeof seed, "%llx", (unsigned long long)row->seed); /* a double cannot hold 64 bits */
     add_string(extra, "seed", seed);
+    add_string(extra, "part", row->part);
     add_string(extra, "call", row->call);
     add_string(extra, "detail", row->detail);
     add_string(extra, "hint", row->hint);

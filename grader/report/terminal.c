@@ -132,6 +132,7 @@ static void put_reason(FILE *out, const mg_row *row, int width)
 {
     char call[sizeof row->call + 40];
     unsigned long long seed = row->seed;
+    put_lines(out, "part: ", row->part, width);
     if (row->call[0]) {
         int n = snprintf(call, sizeof call, "%s   seed %llx", row->call, seed);
         bool fits = !width || MARGIN + n <= width;

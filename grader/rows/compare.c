@@ -136,11 +136,16 @@ void mg_hint(mg_run *run, const char *fmt, ...)
     va_end(args);
 }
 
-void mg_hint_calls(mg_run *run, const char *fmt, ...)
+void mg_part(mg_run *run, const char *name, const char *hint, ...)
 {
+    const mg_case *row = run->row->one_case;
     va_list args;
-    va_start(args, fmt);
-    vsnprintf(run->own_hint, sizeof run->own_hint, fmt, args);
+    va_start(args, hint);
+    snprintf(run->part, sizeof run->part, "%s", name ? name : "");
+    if (hint)
+        vsnprintf(run->own_hint, sizeof run->own_hint, hint, args);
+    else
+        snprintf(run->own_hint, sizeof run->own_hint, "%s", row->hint ? row->hint : "");
     va_end(args);
 }
 

@@ -77,7 +77,7 @@ mg_row mg_row_seen(const mg_row *row)
         return seen;
     if (seen.hint[0]) /* one about the wrong values, or a crash, says too much */
         snprintf(seen.hint, sizeof seen.hint, "%s", c && c->hint ? c->hint : "");
-    seen.call[0] = seen.detail[0] = seen.printed[0] = seen.note[0] = seen.follows[0] = 0;
+    seen.part[0] = seen.call[0] = seen.detail[0] = seen.printed[0] = seen.note[0] = seen.follows[0] = 0;
     seen.seed = 0;
     seen.same = false;
     seen.measured = seen.low = seen.full = seen.toy = seen.reference = NAN;

@@ -49,7 +49,7 @@ void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session
     row->measured = row->low = row->full = row->toy = row->reference = NAN;
     row->flops = row->bytes = 0;
     row->counted = (mg_counted){ 0 };
-    row->follows[0] = row->printed[0] = 0;
+    row->follows[0] = row->printed[0] = row->part[0] = 0;
     row->same = row->acquitted = row->ran = false;
     if (session)
         mg_session_renew(session);
@@ -124,6 +124,7 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
     run->judged = true;
     run->row->verdict = verdict;
     snprintf(run->row->function, sizeof run->row->function, "%s", run->function);
+    snprintf(run->row->part, sizeof run->row->part, "%s", verdict == MG_PASS || verdict == MG_TODO ? "" : run->part);
     va_start(args, fmt);
     int n = vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
     va_end(args);

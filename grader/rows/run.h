@@ -51,7 +51,8 @@ struct mg_run {
     mg_outcome outcome;                          /* of the last call */
     char function[MG_WIRE_NAME], as_called[200]; /* mg_as_called since mg_begin; else empty */
     char in_words[600];                          /* mg_in_words since mg_begin; else empty */
-    char own_hint[400];                          /* of a call without a hint of its own: the row's, or mg_hint_calls */
+    char part[96];                               /* mg_part; else empty */
+    char own_hint[400];                          /* of a call without a hint of its own: the part's, or the row's */
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
     bool same_place; /* mg_same_place */

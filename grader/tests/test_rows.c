@@ -300,13 +300,15 @@ Test(rows, a_count_that_is_too_low_is_reviewed, .init = open_toy, .fini = close_
     mg_results_free(&r);
 }
 
-/* Its first call, of fewer numbers, has a hint of its own. */
+/* Its first call, of fewer numbers, has a hint of its own; the third is a part. */
 static void hint_the_first(mg_run *run, const void *one_case)
 {
     const toy_case *c = one_case;
-    for (int64_t n = c->n - 1; n <= c->n; n++) {
+    for (int64_t n = c->n - 1; n <= c->n + 1; n++) {
         toy_case one = *c;
         one.n = n;
+        if (n > c->n)
+            mg_part(run, "more numbers", "%d more", 1);
         toy_describe(run, &one, "toy");
         if (n < c->n)
             mg_hint(run, "fewer");
@@ -317,7 +319,9 @@ static void hint_the_first(mg_run *run, const void *one_case)
 
 Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
 {
-    static const toy_case cases[] = { { { 1, "two", "the row's" }, 2 }, { { 1, "three", "the row's" }, 3 } };
+    static const toy_case cases[] = { { { 1, "two", "the row's" }, 2 },
+                                      { { 1, "three", "the row's" }, 3 },
+                                      { { 1, "one", "the row's" }, 1 } };
     static const mg_group hinted[] = { MG_GROUP("90.1", "hints", hint_the_first, cases) };
     static const mg_lab hinting = { "90-toy", hinted, 1 };
     mg_results r;
@@ -326,5 +330,8 @@ Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
     cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
     cr_expect_str_eq(r.rows[0].hint, "the row's", "the second call fails");
     cr_expect_str_eq(r.rows[1].hint, "fewer", "the first call fails");
+    cr_expect_str_eq(r.rows[2].hint, "1 more", "the third call fails");
+    cr_expect_str_eq(r.rows[2].part, "more numbers");
+    cr_expect_str_eq(r.rows[0].part, "");
     mg_results_free(&r);
 }
