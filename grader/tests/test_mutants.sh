@@ -100,6 +100,24 @@ expect "it escaped: the lab is graded whole again" 1 "all of labs that changed (
 expect "the grader has changed" 1 "ESCAPED" "$mutants" "$build"
 expect "what escaped is graded again" 1 "ESCAPED" "$mutants" "$build"
 echo FAIL >verdict
+
+# What a kill depends on, with a build folder of our own.
+mkdir -p built/{bin,obj/grader/{checks,rows,batch},worker} grader/checks
+cp grade built/bin/ && cp "$build/bin/rowverdict" built/bin/
+echo '#include "checks/05-data.h"' >grader/checks/02-kernels.c
+objects=(checks/02-kernels.o checks/03-run.o checks/05-data.o checks/oracle.o rows/run.o batch/batch.o ../../worker/calls_02.o ../../worker/calls_03.o)
+for object in "${objects[@]}"; do echo >built/obj/grader/$object; done
+regrades() { # OBJECT: whether the mutant is graded again when this object has changed
+    env -u GRADE "$mutants" built >/dev/null
+    echo "$1" >>"built/obj/grader/$1"
+    ! env -u GRADE "$mutants" built | grep unchanged >/dev/null
+}
+for object in checks/02-kernels.o checks/05-data.o checks/oracle.o rows/run.o ../../worker/calls_02.o; do
+    check "graded again: $object has changed" regrades $object
+done
+for object in checks/03-run.o batch/batch.o ../../worker/calls_03.o; do
+    check "not graded again: $object has changed" eval "! regrades $object"
+done
 export SEED=5eed02
 git init -q .
 expect "inside a git repository" 0 "1 passed, 0 failed" "$mutants" "$build"

@@ -5,7 +5,7 @@
 # be FAIL, CRASH or TIMEOUT. An entry that does not apply or does not build is a failure, and so is a row that does not say the entry's
 # words. Races run alone, the others in parallel; a race that is INCONCLUSIVE is run again, up to twice (.ci/test has the rule). The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
-# caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
+# caught is not graded again until it, its unit or what note_tools names has changed; a fresh clone grades them all.
 # A row that no mutant names is a failure, too: nobody has seen it fail. SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
 # GRADE=path, UNNAMED=path, ROOT=dir, PAUSE=seconds are for the tests.
 set -euo pipefail
@@ -14,16 +14,40 @@ grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")")
 . "$here/tables.sh"
 . "$here/sample.sh"
 cd "${ROOT:-$here/../..}"
+
+# checks_of NUMBER: the labs whose checks the checks of this lab use, itself included, as alternatives of a regular expression.
+checks_of() {
+    local all=$1 before=
+    while [ "$all" != "$before" ]; do
+        before=$all
+        all=$( (printf '%s\n' $all && for lab in $all; do grep -ohP '#include "checks/\K\d\d(?=-)' "grader/checks/$lab"-*; done) | sort -u) || true
+    done 2>/dev/null
+    echo $all | sed 's/ /\\|/g'
+}
+
+# note_tools: for each lab, in the array tools, a hash of what its verdicts depend on beside its units: its checks and calls, the parts
+# of the grader that all labs share, what a worker is linked with, and the emulator; with GRADE=path, that program.
+note_tools() {
+    declare -gA tools=()
+    local lab parts=("$build"/{worker,units,counted,traced,emu} "$build"/libgiven.a "$build/obj/grader")
+    [ "$grade" = "$build/bin/grade" ] || parts=("$grade")
+    for lab in "${!states[@]}"; do
+        tools[$lab]=$(find "${parts[@]}" -type f ! -name '*.d' ! -regex '.*/grader/\(tests\|batch\|class\|course\|release\)/.*' \
+            \( ! -regex '.*/\(checks/\|calls_\)[0-9][0-9].*' -o -regex ".*/checks/\($(checks_of "${lab%%-*}")\)-.*" \
+            -o -name "calls_${lab%%-*}*" \) -exec sha256sum {} + 2>/dev/null | sort | sha256sum) || true # a part may be missing
+    done
+}
+
 read_tables mutants build/mutants "$lab"
 unnamed=$(printf '%s\n' "${named[@]}" | "${UNNAMED:-$build/bin/unnamed}" $lab) || true
 note_states
+note_tools
 [ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
 take_turns
 tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
 mkdir -p build/mutants && : >"$results" && : >"$results.again"
-tools=$(find "$grade" "$build"/libgiven.a "$build"/{worker,units,counted,traced,emu} -type f ! -name '*.d' -exec sha256sum {} + 2>/dev/null | sort)
 
 # judge ENTRY: prints the row that rejected it; on failure, what happened instead.
 judge() {
@@ -45,7 +69,7 @@ judge() {
 # try_one ENTRY: one line on the terminal, and one in the list of results.
 try_one() {
     local name=$1 word=caught said start=$SECONDS caught=build/mutants/$1/caught key
-    key=$( (echo "$tools" "${row_of[$1]}" "${words_of[$1]}" "${error_of[$1]}" &&
+    key=$( (echo "${tools[${1%/*}]}" "${row_of[$1]}" "${words_of[$1]}" "${error_of[$1]}" &&
         cat "$made/$1/${unit_of[$1]}" {solutions,labs}/"${name%/*}"/*.{c,cu,json} 2>/dev/null) | sha256sum)
     if [ -z "${SEED:-}" ] && [ -e "$caught" ] && [ "$(head -1 "$caught")" = "$key" ]; then
         said="$(tail -1 "$caught")  (unchanged)"
