@@ -5,53 +5,61 @@
 
 // clang-format off
 
-#define SIZES_HINT "each element by itself, at any address; a loop in steps of a vector has a rest"
+#define SIZES_HINT "each element is converted by itself, at any address; a loop in steps of a vector leaves some over"
 
 /* ---- 09.1 bf16 */
 static const convert_case bf16_cases[] = {
-    { { 2, "every bf16 to f32", "a bf16 is the upper half of an f32: shift it there, sign included" },
+    { { 2, "every bf16 to f32",
+        "a bf16 is the upper half of an f32, sign and exponent included: no value needs a case of its own" },
       MT_BF16, CONVERT_ALL },
-    { { 2, "to nearest", "add half of the last kept bit before the lower 16 are dropped: dropping alone truncates" },
+    { { 2, "to nearest", "dropping the lower 16 bits truncates: to round, add something before they are dropped" },
       MT_BF16, CONVERT_NEAREST },
     { { 2, "ties to even",
-        "halfway, round to the number whose last bit is 0: add 0x7fff and the last kept bit, not always 0x8000" },
-      MT_BF16, CONVERT_TIES },
-    { { 1, "subnormals", "the exponent 0 needs nothing special: bf16 has all exponents of f32; -0 stays -0" },
+        "a value halfway between two bf16 goes to the one whose last bit is 0: what is added before the lower bits "
+        "are dropped depends on the last bit that is kept" }, MT_BF16, CONVERT_TIES },
+    { { 1, "subnormals",
+        "bf16 has all exponents of f32, so that subnormal numbers need no case of their own; -0 stays -0" },
       MT_BF16, CONVERT_SUBNORMALS },
-    { { 1, "overflow", "halfway above the largest bf16 the carry runs into the exponent: infinity, as it should be" },
-      MT_BF16, CONVERT_OVERFLOW },
+    { { 1, "overflow",
+        "from halfway above the largest bf16 on, the carry of the rounding runs into the exponent: infinity, as it "
+        "should be" }, MT_BF16, CONVERT_OVERFLOW },
     { { 2, "NaN",
-        "a NaN whose upper mantissa bits are 0 becomes infinity when the rest is dropped, and the carry can turn one "
-        "into -0: test for NaN, and set bit 6" },
+        "a NaN whose upper mantissa bits are 0 becomes infinity when the lower half is dropped, and the carry of "
+        "the rounding can turn a NaN into -0: treat NaN apart, and keep a bit of the mantissa" },
       MT_BF16, CONVERT_NAN },
     { { 1, "every size", SIZES_HINT }, MT_BF16, CONVERT_SIZES },
 };
 static const convert_race bf16_race[] = {
-    { { 4, "speed", "no branches and no calls for an element, so that the compiler uses vector instructions" },
+    { { 4, "speed", "an element needs no branch and no call, so that the compiler can use vector instructions" },
       MT_BF16, "09.1" },
 };
 
 /* ---- 09.2 f16 */
 static const convert_case f16_cases[] = {
     { { 2, "every f16 to f32",
-        "multiply by 2^112, which normalises subnormals too; infinity and NaN get the exponent 255" },
-      MT_F16, CONVERT_ALL },
-    { { 2, "to nearest", "13 bits are dropped: add 0xfff and the last kept bit before, and subtract 112 << 23" },
-      MT_F16, CONVERT_NEAREST },
-    { { 1, "ties to even", "halfway, round to the number whose last bit is 0" }, MT_F16, CONVERT_TIES },
-    { { 2, "subnormals", "below 2^-14 the spacing stays 2^-24: add 0.5f, whose last bit that is; -0 stays -0" },
-      MT_F16, CONVERT_SUBNORMALS },
+        "moved to its place in an f32, an f16 is the number times a power of two: one product corrects that, "
+        "subnormal numbers included; infinity and NaN need the largest exponent of f32" }, MT_F16, CONVERT_ALL },
+    { { 2, "to nearest",
+        "13 bits of the mantissa are dropped: round as in step 09.1, and remember that the exponents of f16 and f32 "
+        "have different biases" }, MT_F16, CONVERT_NEAREST },
+    { { 1, "ties to even", "a value halfway between two f16 goes to the one whose last bit is 0" },
+      MT_F16, CONVERT_TIES },
+    { { 2, "subnormals",
+        "below 2^-14 the spacing of f16 stays 2^-24: an f32 sum whose last bit is 2^-24 is rounded to it; -0 stays "
+        "-0" }, MT_F16, CONVERT_SUBNORMALS },
     { { 2, "overflow", "65504 is the largest f16; from 65520 on, halfway to 65536, the result is infinity" },
       MT_F16, CONVERT_OVERFLOW },
-    { { 1, "NaN", "infinity has mantissa 0: a NaN needs a bit there, 0x7e00 has one" }, MT_F16, CONVERT_NAN },
+    { { 1, "NaN", "infinity has the mantissa 0: a NaN needs a bit in it, whatever is dropped" }, MT_F16, CONVERT_NAN },
     { { 1, "every size", SIZES_HINT }, MT_F16, CONVERT_SIZES },
 };
 static const convert_case between_cases[] = {
-    { { 2, "every pattern", "by way of f32, which has every number of both; the way to the other type rounds once" },
+    { { 2, "every pattern",
+        "convert by way of f32, which has every number of both types: only the way from f32 rounds" },
       MT_F16, CONVERT_BETWEEN },
 };
 static const convert_race f16_race[] = {
-    { { 4, "speed", "compute all forms and choose with ?:, so that the compiler uses vector instructions" },
+    { { 4, "speed",
+        "compute the result of every case and select one with ?:, so that the compiler can use vector instructions" },
       MT_F16, "09.2" },
 };
 
@@ -62,144 +70,152 @@ static const product_case product_cases[] = {
         "must not add to C, which holds NaN" },
       PRODUCT_SIZES, false },
     { { 2, "sums of 1,000 terms",
-        "the sum of each element of C must be f32: in bf16 a sum of terms of 0.01 stops at 4, where they are below "
-        "half of its last bit" },
-      PRODUCT_SUMS, false },
+        "the sum of each element of C must be f32: in bf16 a sum of terms of 0.01 stops growing at 4, where a term "
+        "is below half of its last bit" }, PRODUCT_SUMS, false },
     { { 3, "transposed",
-        "transposed, the lines in memory are columns of op(x): line j + l begins at (j + l) * ld + i" },
-      PRODUCT_TRANS, false },
-    { { 2, "accumulate", "the first block of K writes as d->write says, the others add" },
+        "the rows of a transposed operand in memory are the columns of op(x): where does line j + l of the block "
+        "begin, and in which direction does it go?" }, PRODUCT_TRANS, false },
+    { { 2, "accumulate",
+        "the first block of K overwrites C or adds to it, as d->write says; the blocks after it always add" },
       PRODUCT_ACCUMULATE, false },
     { { 2, "leading dimensions",
-        "in memory lines lie ld apart, in the block they have no gaps; C keeps its ldc, and its gaps" },
-      PRODUCT_STRIDES, false },
-    { { 2, "same bits for any thread count", "threads share lines of a block or parts of C, never the sum over K" },
-      PRODUCT_THREADS, false },
+        "rows in memory lie ld elements apart, rows of the widened block have no gaps; C keeps its ldc, and what is "
+        "between its rows" }, PRODUCT_STRIDES, false },
+    { { 2, "same bits for any thread count",
+        "threads may share the rows of a block or the parts of C, but never the sum over K" }, PRODUCT_THREADS, false },
 };
 static const product_race product_races[] = {
-    { { 5, "speed", "widen whole blocks and let lab 01's product multiply them: no conversion in the inner loop" },
+    { { 5, "speed", "widen whole blocks and let lab 01's product multiply them: the inner loop converts nothing" },
       256, 512, 512, "09.3", false },
 };
 
 /* ---- 09.4 the cast policy */
 static const policy_case policy_cases[] = {
-    { { 2, "products", "a product computes in the type of mt_autocast_begin, whatever its inputs and its name are" },
+    { { 2, "products",
+        "a matrix product computes in the type of mt_autocast_begin, whatever its inputs and its name are" },
       MT_OP_MATMUL },
     { { 2, "elementwise ops", "an elementwise op is as precise as its inputs: it computes in their type" },
       MT_OP_ELEMENTWISE },
-    { { 2, "reductions", "a sum needs f32, also when its inputs have 16 bits and the products another type" },
+    { { 2, "reductions", "a sum needs f32, even if its inputs have 16 bits and products another type" },
       MT_OP_REDUCTION },
 };
 
 /* ---- 09.5 kept copies */
 static const copies_case copies_cases[] = {
-    { { 1, "values", "convert() makes a copy of the wanted type; return it" }, COPIES_VALUES },
+    { { 1, "values", "the result has the wanted type and t's values, whether t keeps it or not" }, COPIES_VALUES },
     { { 3, "once for several micro-batches",
-        "a parameter keeps its copy with mt_tensor_keep_cast, and a current one is returned without a conversion" },
+        "a parameter keeps its copy (mt_tensor_keep_cast), and a current copy is returned without a conversion" },
       COPIES_ONCE },
-    { { 2, "again after an update", "a copy is current only when t->cast_version is t->storage->version" },
-      COPIES_WRITTEN },
-    { { 2, "another type", "a kept copy of the other 16-bit type is not the wanted one: compare t->cast->dtype" },
+    { { 2, "again after an update",
+        "a kept copy is current only if nothing has been written to the tensor since it was made: compare the "
+        "versions" }, COPIES_WRITTEN },
+    { { 2, "another type", "a kept copy may have the other 16-bit type: then it is not the wanted one" },
       COPIES_OTHER_TYPE },
     { { 2, "data and activations",
-        "what wants a gradient (mt_wants_grad), a parameter or computed from one, keeps its copy; data does not" },
+        "a tensor that wants a gradient, a parameter or an activation, keeps its copy; data does not" },
       COPIES_ACTIVATIONS },
     { { 1, "several parameters", "each parameter has a copy of its own, in t->cast" }, COPIES_SEVERAL },
     { { 2, "any order", "no copy may be used after its parameter changed, and none may stay when all are released" },
       COPIES_RANDOM },
 };
 static const network_case network_cases[] = {
-    { { 2, "types in a network", "a product saves the 16-bit copies of its operands: the policy decides which type" },
-      false },
+    { { 2, "types in a network",
+        "a product saves the 16-bit copies of its operands: the cast policy decides their type" }, false },
 };
 
 /* ---- 09.6 the rule of the scale */
 static const scaler_case scaler_cases[] = {
-    { { 2, "finite steps", "after `interval` finite steps the exponent grows by one, and the count starts again" },
-      SCALER_GOOD },
-    { { 2, "an overflow", "a step that is not finite also sets the count of good ones to 0" }, SCALER_OVERFLOW },
-    { { 1, "overflows in a row", "each halves the scale, and counts in `skipped` and in `in_a_row`" },
+    { { 2, "finite steps",
+        "after `interval` finite steps in a row the exponent grows by one, and the count starts again" }, SCALER_GOOD },
+    { { 2, "an overflow", "a step that is not finite halves the scale, and sets the count of good steps to 0" },
+      SCALER_OVERFLOW },
+    { { 1, "overflows in a row", "each of them halves the scale and is counted twice: in `skipped` and in `in_a_row`" },
       SCALER_IN_A_ROW },
-    { { 2, "any order", "a finite step ends the row of skipped ones; with interval 1 each doubles, up to the limit" },
+    { { 2, "any order",
+        "a finite step sets `in_a_row` to 0; with interval 1 every finite step doubles the scale, up to the limit" },
       SCALER_RANDOM },
-    { { 1, "at the limits", "counts go on where the exponent cannot" }, SCALER_LIMITS },
+    { { 1, "at the limits", "at its limit the exponent stays, but all counts go on" }, SCALER_LIMITS },
 };
 
 /* ---- 09.7 unscaling, with clipping */
 static const unscale_case unscale_cases[] = {
-    { { 2, "divided exactly", "not clipped: one factor 1 / scale, a power of two, for every element of every array" },
-      UNSCALE_EXACT },
+    { { 2, "divided exactly",
+        "without clipping every element of every array is multiplied by one factor, 1 / scale, which is a power of "
+        "two" }, UNSCALE_EXACT },
     { { 2, "clipped",
-        "compare the norm without the scale with max_norm; the factor is max_norm / norm / scale, for all arrays" },
-      UNSCALE_CLIPPED },
+        "max_norm limits the norm of the gradients without their scale: one factor both clips and removes the "
+        "scale, for all arrays" }, UNSCALE_CLIPPED },
     { { 1, "tiny and huge",
-        "squares and norm of large elements may be beyond f32: mt_grad_norm_cpu computes in double, where they are "
-        "finite" },
-      UNSCALE_RANGE },
-    { { 2, "inf and NaN", "one such element, in any array, and no array may change: return the norm, which is not "
-                          "finite" },
+        "the squares of large elements and their norm may exceed f32; in double, in which mt_grad_norm_cpu "
+        "computes, they are finite" }, UNSCALE_RANGE },
+    { { 2, "inf and NaN",
+        "with one such element in any array, no array may change, and the norm that is returned is not finite" },
       UNSCALE_INFINITE },
     { { 1, "nothing left", "max_norm may be 0, and so may the norm: 0 / 0 is NaN" }, UNSCALE_NOTHING },
-    { { 1, "any number of threads", "the norm is mt_grad_norm_cpu's, which has the same bits for any number" },
-      UNSCALE_THREADS },
-    { { 2, "two passes over memory", "one pass reads for the norm, one multiplies by both factors at once" },
+    { { 1, "any number of threads",
+        "the norm is that of mt_grad_norm_cpu, which has the same bits for any number of threads" }, UNSCALE_THREADS },
+    { { 2, "two passes over memory",
+        "one pass computes the norm, a second one multiplies by the factors of clipping and of the scale together" },
       UNSCALE_TRAFFIC },
-    { { 2, "one pass at scale 1", "where the factor is 1 nothing is written" }, UNSCALE_UNTOUCHED },
+    { { 2, "one pass at scale 1", "if the factor is 1, nothing has to be written" }, UNSCALE_UNTOUCHED },
 };
 
 /* ---- 09.8 the master's update */
 static const master_case master_cases[] = {
-    { { 2, "some steps", "each piece: mt_adamw_update_cpu, then mt_convert_cpu of its new values" }, MASTER_STEPS },
+    { { 2, "some steps", "for each piece: update the f32 values, then convert the new ones" }, MASTER_STEPS },
     { { 3, "every size",
-        "param, grad, both states and the copy advance by the piece's first element; the last piece is shorter" },
-      MASTER_SIZES },
+        "the parameter, its gradient, both moments and the copy all begin at the piece's first element; the last "
+        "piece is shorter" }, MASTER_SIZES },
     { { 1, "every magnitude", "the copy is rounded as mt_convert_cpu does: to nearest, ties to even" },
       MASTER_ROUNDING },
-    { { 1, "any number of threads", "each piece needs an mt_update of its own, declared inside the loop" },
+    { { 1, "any number of threads",
+        "pieces are updated at the same time: what describes one piece must not be shared by threads" },
       MASTER_THREADS },
-    { { 4, "one pass over memory", "convert each piece while it is in the cache, not all of it afterwards" },
+    { { 4, "one pass over memory", "convert each piece while it is still in the cache, not the whole copy afterwards" },
       MASTER_TRAFFIC },
 };
 
 /* ---- 09.9 what is saved */
 static const keep_case keep_cases[] = {
     { { 2, "activations come back rounded",
-        "saved->tensor is the copy in the wanted type; back it goes to f32 from the type that was kept, not from the "
-        "one that the policy wants by then" },
-      KEEP_VALUES },
+        "what is kept is a copy in the wanted type; it is widened from the type that was kept, not from the one "
+        "that the policy has by then" }, KEEP_VALUES },
     { { 3, "everything else stays as it is",
-        "no history, fewer than two dimensions, one number a row, not dense: return false and leave saved alone" },
-      KEEP_OTHERS },
-    { { 2, "one copy for two", "take the copy from mt_autocast_operand, which products ask, too" }, KEEP_SHARED },
-    { { 2, "written in place", "mt_autocast_operand converts again what was written; a copy that is kept stays" },
+        "a tensor is kept as it is if it has no history, fewer than two dimensions, one number in a row, or gaps: "
+        "return false and leave *saved alone" }, KEEP_OTHERS },
+    { { 2, "one copy for two", "products ask mt_autocast_operand for their copies: ask it, too, so that there is one" },
+      KEEP_SHARED },
+    { { 2, "written in place",
+        "mt_autocast_operand converts a tensor again if it was written; a copy that a node keeps stays as it is" },
       KEEP_WRITTEN },
-    { { 1, "f32, and one autocast in another", "the copy has the type that mt_autocast_save is told" }, KEEP_POLICY },
-    { { 1, "any order", "every reference that the node gets is given back once: mt_retain, nothing else" },
+    { { 1, "f32, and one autocast in another",
+        "the type of the copy is an argument of mt_autocast_save: another autocast may have had another one" },
+      KEEP_POLICY },
+    { { 1, "any order", "the node owns one reference to what it keeps: take that one (mt_retain), and no other" },
       KEEP_RANDOM },
 };
 static const network_case kept_network_cases[] = {
-    { { 2, "types in a network", "inputs and results of ops are kept in 16 bits; gamma, mean, rstd, probabilities are "
-                                 "not" },
-      true },
+    { { 2, "types in a network",
+        "inputs and results of ops are kept in 16 bits; gamma, mean, rstd and probabilities are not" }, true },
 };
 static const mg_case kept_bytes_cases[] = {
-    { 3, "bytes that a GPT-2 keeps", "what is kept in f32 beside its 16-bit copy costs 6 bytes instead of 2" },
+    { 3, "bytes that a GPT-2 keeps",
+        "a tensor that is kept in f32 beside its 16-bit copy costs 6 bytes an element instead of 2" },
 };
 
 /* ---- 09.10 products of bf16 in pairs */
 static const product_case pairs_cases[] = {
     { { 3, "every size",
-        "row k of B makes pairs with row k + 1, and of A pairs are neighbours in memory; with an odd K the last number "
-        "is paired with 0, whatever comes after it in memory" },
-      PRODUCT_SIZES, true },
+        "row k of B makes pairs with row k + 1, and in a row of A pairs are neighbours in memory; with an odd K the "
+        "last number is paired with 0, whatever comes after it in memory" }, PRODUCT_SIZES, true },
     { { 3, "transposed",
-        "transposed, A's pairs come from two rows and B's are neighbours: both operands need both ways of packing" },
-      PRODUCT_TRANS, true },
-    { { 2, "leading dimensions", "the next row is x.down numbers further, the next column x.along" },
+        "in a transposed operand pairs lie the other way round: A's come from two rows, B's are neighbours; both "
+        "operands need both ways of packing" }, PRODUCT_TRANS, true },
+    { { 2, "leading dimensions", "x.down and x.along say how far away the next row and the next column are" },
       PRODUCT_STRIDES, true },
 };
 static const product_race pairs_races[] = {
-    { { 5, "speed", "the sums stay in registers, and an instruction of mt_dot_pairs makes 2 VL products" },
+    { { 5, "speed", "keep the sums in registers: one instruction of mt_dot_pairs makes 2 VL products" },
       512, 512, 1024, "09.10", true },
 };
 

@@ -284,7 +284,7 @@ static bool check_orders(mg_run *run, bool pairs)
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 static const char threads_hint[] =
-    "expected is what one thread gives: threads share lines of a block or parts of C, never the sum over K";
+    "expected is what one thread gives: threads may share rows of a block or parts of C, but never the sum over K";
 
 /* The same product with each number of threads: all must give the bits of the first answer. */
 static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype, bool pairs)

@@ -23,8 +23,8 @@ static mt_tensor *convert(const mt_tensor *t, mt_dtype dtype)
 mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype)
 {
     /* TODO 09.5: The kept copy where it is current; else a new one, which t keeps if it wants a gradient.
-     * Hint: t->cast is current when it has the wanted type and t->cast_version is the storage's version. A new copy
-     * belongs to the scope and would be freed with it: mt_tensor_keep_cast adds a reference. Whose copies are read
-     * again: parameters' and what was computed from them, mt_wants_grad. */
+     * Hint: a kept copy is current when it has the wanted type and t was not written since: its storage counts that. A
+     * new copy belongs to the scope and would be freed with it: mt_tensor_keep_cast adds a reference. Only copies of
+     * parameters and of what was computed from them are read again (mt_wants_grad). */
     MT_TODO("09.5"); /* delete this line when yours stands here */
 }

@@ -10,8 +10,8 @@ bool mt_scaler_update(mt_scaler *s, bool finite)
 {
     int64_t exponent = s->exponent;
     /* TODO 09.6: Counts, and the next exponent.
-     * Hint: a step that is not finite: one more skipped, in all and in a row, no good ones, half the scale. Else one
-     * more good one, none skipped in a row, and after `interval` good ones twice the scale and no good ones. */
+     * Hint: what does a step that is not finite do to the scale and to each of the three counts, and what does a finite
+     * step do to them? amp/scaler.h says it. */
     MT_TODO("09.6"); /* delete this line when yours stands here */
     s->exponent = mt_max(-MT_SCALER_LIMIT, mt_min(MT_SCALER_LIMIT, exponent));
     return finite;

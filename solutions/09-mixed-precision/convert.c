@@ -37,9 +37,9 @@ static inline uint16_t to_bf16(float x)
 {
     uint32_t bits = bits_of(x);
     /* LAB 09.1 BEGIN  Round to the upper 16 bits: to the nearest, of two equally near ones to the even one.
-     * Hint: add 0x7fff and the last bit that is kept, then drop the lower 16; a carry runs into the exponent, as it
-     * should. A NaN (bits without the sign above 0x7f800000) could become infinity so: keep its upper half instead,
-     * with bit 6 set so that it stays a NaN. */
+     * Hint: what must be added before the lower 16 bits are dropped, so that a carry rounds up what is above half of
+     * the last kept bit, and of two ties the one where that bit is 1? A carry may run into the exponent, as it should.
+     * A NaN could become infinity so: keep its upper half instead, and make sure that a bit of its mantissa is set. */
     uint32_t nan = bits >> 16 | 0x40, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
     /* LAB 09.1 END */
@@ -56,10 +56,10 @@ static inline uint16_t to_f16(float x)
 {
     uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
     /* LAB 09.2 BEGIN  Round to 10 bits of mantissa; the exponent becomes smaller by 112.
-     * Hint: compute all four forms and choose. Normal: drop 13 bits, rounded as above, and subtract 112 << 10.
-     * Below 2^-14 (size < 0x38800000): the last bit of 0.5f is 2^-24, the smallest f16, so |x| + 0.5f is rounded as
-     * needed, and its bits minus those of 0.5f are the result. From 65520 on (size >= 0x477ff000): infinity, 0x7c00.
-     * NaN: 0x7e00 and the upper 10 bits of the mantissa. */
+     * Hint: compute all four forms and choose. A normal number is rounded as above, and its exponent gets the bias of
+     * f16. Below 2^-14 the spacing of f16 is 2^-24: a sum of floats whose last bit is 2^-24 is rounded to it. From
+     * halfway between 65504 and 65536 on the result is infinity. A NaN keeps the upper bits of its mantissa, and one
+     * of them must be set. */
     uint32_t normal = (size + 0xfff + (size >> 13 & 1) - (112u << 23)) >> 13;
     uint32_t tiny = bits_of(float_of(size) + 0.5f) - bits_of(0.5f);
     uint32_t nan = 0x7e00 | (size >> 13 & 0x3ff);
@@ -72,8 +72,8 @@ static inline float from_f16(uint16_t x)
 {
     uint32_t sign = (uint32_t)(x & 0x8000) << 16, rest = (uint32_t)(x & 0x7fff) << 13;
     /* LAB 09.2 BEGIN  Exact.
-     * Hint: as bits of an f32, `rest` is the number times 2^-112, subnormals too: multiply. Infinity and NaN
-     * (rest >= 31 << 23) get the exponent 255 instead. */
+     * Hint: as bits of an f32, `rest` is the number times a power of two, subnormals too. Infinity and NaN, which have
+     * the largest exponent of f16, get the largest exponent of f32 instead. */
     float scaled = float_of(rest) * 0x1p112f;
     return float_of(sign | (rest >= 31u << 23 ? rest | 0x7f800000 : bits_of(scaled)));
     /* LAB 09.2 END */

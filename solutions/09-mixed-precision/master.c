@@ -13,8 +13,8 @@ void mt_adamw_master_update_cpu(const mt_update *u, void *copy, mt_dtype dtype)
     uint16_t *to = copy;
     MT_CHECK(mt_is_16bit(dtype), "master: the copy is %s, it must be f16 or bf16", mt_dtype_name(dtype));
     /* LAB 09.8 BEGIN  For each piece: update it, then convert it.
-     * Hint: a copy of *u with param, grad, state[0] and state[1] advanced by the piece's first element, one row and the
-     * piece's columns is the piece. Pieces are independent: one parallel loop. */
+     * Hint: a piece is an update of its own: of one row, with arrays that begin at the piece's first element. Pieces
+     * are independent: one parallel loop. */
 #pragma omp parallel for if (n > PIECE)
     for (int64_t i = 0; i < n; i += PIECE) {
         mt_update piece = *u;

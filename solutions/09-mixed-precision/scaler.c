@@ -10,8 +10,8 @@ bool mt_scaler_update(mt_scaler *s, bool finite)
 {
     int64_t exponent = s->exponent;
     /* LAB 09.6 BEGIN  Counts, and the next exponent.
-     * Hint: a step that is not finite: one more skipped, in all and in a row, no good ones, half the scale. Else one
-     * more good one, none skipped in a row, and after `interval` good ones twice the scale and no good ones. */
+     * Hint: what does a step that is not finite do to the scale and to each of the three counts, and what does a finite
+     * step do to them? amp/scaler.h says it. */
     if (finite) {
         s->in_a_row = 0;
         if (++s->good >= s->interval) {
