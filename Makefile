@@ -74,7 +74,7 @@ LDLIBS  := -lm -ldl
 # ---- sources -------------------------------------------------------------------------------------------------
 UNIT_LABS    := $(notdir $(patsubst %/,%,$(wildcard $(REFERENCE)/[0-9]*/)))
 # Labs with a handout and checks. The others have units only: MINE leaves them to the reference.
-GRADED       := $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json)))
+GRADED       := $(sort $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json))))
 lab_of        = $(filter $(1)-%,$(GRADED))
 numbers       = $(foreach l,$(GRADED),$(firstword $(subst -, ,$(l))))
 ifneq ($(filter-out $(numbers) $(LAB),$(MINE)),)
@@ -184,6 +184,9 @@ $(patsubst %.c,$(REF)/obj/%.o,$(filter-out %oracle.c,$(wildcard grader/checks/[0
 $(REF)/obj/minitorch/testing/op_oracles.o: CFLAGS += -O2 -fno-sanitize=all
 # stb_image_write shifts bits out of a signed int on purpose.
 $(REF)/obj/minitorch/testing/image_standin.o: CFLAGS += -fno-sanitize=undefined
+# The register of labs. It changes with the folders in labs/.
+$(REF)/obj/grader/labs.o: CFLAGS += -D'MG_LABS=$(foreach n,$(numbers),LAB($(n)))'
+$(REF)/obj/grader/labs.o: $(REF)/grader.members $(GRADED:%=labs/%/lab.json)
 $(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text

@@ -42,14 +42,12 @@ typedef struct mg_group {
 
 #define MG_GROUP(step, title, run, cases) { step, title, run, cases, MT_COUNT(cases), sizeof((cases)[0]) }
 
+/* The checks of lab NN define one, mg_lab_NN. */
 typedef struct mg_lab {
     const char *id; /* "02-backprop": the folder in labs/ and solutions/ */
     const mg_group *groups;
     int64_t count;
 } mg_lab;
-
-extern const mg_lab mg_lab_00, mg_lab_01, mg_lab_02, mg_lab_03, mg_lab_04, mg_lab_05, mg_lab_06, mg_lab_07, mg_lab_08,
-    mg_lab_09, mg_lab_10, mg_lab_11, mg_lab_12, mg_lab_13, mg_lab_14, mg_lab_15;
 
 /* ---- describing a call ----------------------------------------------------------------------
  * Arguments are added in the order in which the worker's call (grader/worker/calls_NN.c) takes them. Returned memory

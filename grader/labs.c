@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const mg_lab *const mg_labs[] = { &mg_lab_00, &mg_lab_01, &mg_lab_02, &mg_lab_03, &mg_lab_04, &mg_lab_05,
-                                  &mg_lab_06, &mg_lab_07, &mg_lab_08, &mg_lab_09, &mg_lab_10, &mg_lab_11,
-                                  &mg_lab_12, &mg_lab_13, &mg_lab_14, &mg_lab_15, NULL };
+/* MG_LABS is LAB(00) LAB(01) ... of the folders in labs/ that have a lab.json (Makefile). */
+#define LAB(number) extern const mg_lab mg_lab_##number;
+MG_LABS
+#undef LAB
+#define LAB(number) &mg_lab_##number,
+const mg_lab *const mg_labs[] = { MG_LABS NULL };
 
 const mg_lab *mg_lab_find(const char *name)
 {
