@@ -8,126 +8,136 @@
 /* ---- 10.1 accumulation */
 static const accumulate_case accumulate_cases[] = {
     { { 2, "as one batch",
-        "equal micro-batches: the sum of their gradients, each times 1 / micro; no gradient is cleared between them" },
-      ACCUMULATE_EQUAL },
-    { { 3, "a smaller last one", "a batch counts by its targets: its share is their number over that of all" },
-      ACCUMULATE_LAST },
+        "the gradients of all micro-batches add up, each times its share, which is 1 / micro for equal batches; "
+        "nothing is cleared between them" }, ACCUMULATE_EQUAL },
+    { { 3, "a smaller last one",
+        "a micro-batch counts by its targets: its share is their number over the number of targets of the whole "
+        "step" }, ACCUMULATE_LAST },
     { { 3, "batches of any size",
-        "sum the targets of this step's batches only, before the first backward; after each batch the source has moved "
-        "on, so the next one's targets are those 0 ahead" },
-      ACCUMULATE_ANY },
-    { { 2, "the bits of equal shares", "equal batches, also without `targets`: the share is 1 / micro, rounded once" },
-      ACCUMULATE_BITS },
-    { { 1, "with a scale of the loss", "mt_train_batch multiplies by the training's factor of the loss: leave it out" },
+        "add up the targets of this step's batches, no more and no fewer, before the first backward; each batch "
+        "that is loaded moves the source on" }, ACCUMULATE_ANY },
+    { { 2, "the bits of equal shares",
+        "equal batches, even if the source knows no targets: the share is 1 / micro, rounded once" }, ACCUMULATE_BITS },
+    { { 1, "with a scale of the loss",
+        "mt_train_batch already multiplies by the training's factor of the loss: the share does not contain it" },
       ACCUMULATE_SCALED },
-    { { 1, "the source ends", "mt_train_batch returns false: return it, and ask for no more batches" },
+    { { 1, "the source ends", "mt_train_batch returns false when there is no batch: return that, and ask for no more" },
       ACCUMULATE_ENDS },
-    { { 2, "one batch in memory", "load a batch only when the one before is released: mt_train_batch does both" },
+    { { 2, "one batch in memory", "load a batch only when the one before it is released: mt_train_batch does both" },
       ACCUMULATE_MEMORY },
 };
 
 /* ---- 10.2 segments, forward */
 static const recompute_case forward_cases[] = {
-    { { 1, "the result", "`compute` gives the module's result" }, "segments, forward", RC_VALUES, false },
-    { { 2, "one node", "after mt_no_grad_begin there is an mt_no_grad_end, before the node is made" },
+    { { 1, "the result", "the result is what `compute` returns, and belongs to the scope of the caller" },
+      "segments, forward", RC_VALUES, false },
+    { { 2, "one node",
+        "a segment has one node: recording is off while the module computes, and on again before the node is made" },
       "segments, forward", RC_NODE, false },
-    { { 2, "only the input is kept", "nothing is recorded inside mt_no_grad, so nothing is saved: mt_save x alone" },
+    { { 2, "only the input is kept", "while recording is off nothing is saved: the node needs x alone (mt_save)" },
       "segments, forward", RC_KEPT, false },
     { { 1, "the input is kept as it is",
-        "of a product's result autocast would keep a copy in 16 bits, and what is computed from that differs from "
-        "forward: save_exactly" },
-      "segments, forward", RC_KEPT_16, false },
-    { { 1, "without a gradient", "where nothing wants a gradient there is no node: mt_save and node->user need one" },
+        "autocast would keep a product's result as a copy in 16 bits, and what is computed from a copy differs from "
+        "forward: save_exactly prevents it" }, "segments, forward", RC_KEPT_16, false },
+    { { 1, "without a gradient",
+        "where nothing wants a gradient there is no node: what was allocated for it must be freed" },
       "segments, forward", RC_QUIET, false },
-    { { 1, "random numbers", "forward computes once, and draws once" }, "segments, forward", RC_DRAWN, false },
+    { { 1, "random numbers", "forward computes once, and so draws once" }, "segments, forward", RC_DRAWN, false },
 };
 
 /* ---- 10.3 segments, backward */
 static const recompute_case backward_cases[] = {
     { { 3, "gradients",
-        "compute again from a detached x that requires a gradient, with recording on, and walk back from the result "
-        "with dout" },
-      "segments", RC_VALUES, true },
+        "compute again with recording on, from an x without history that wants a gradient, and walk back from this "
+        "result with the gradient that has arrived" }, "segments", RC_VALUES, true },
     { { 3, "gradients from several places",
-        "x has other users, too: their gradients and the segment's must add up in one buffer, in the same order: let "
-        "x->grad be mt_grad_of_input" },
-      "segments", RC_SHARED, true },
+        "x has other users, too: their gradients and the segment's must add up in one buffer, in the same order. "
+        "Whose buffer does mt_grad_of_input give?" }, "segments", RC_SHARED, true },
     { { 3, "dropout",
-        "forward's random numbers again: restore `then`, the conditions before forward, before computing again" },
-      "segments", RC_DROPOUT, true },
-    { { 1, "random numbers afterwards", "restore `now` when the result is there: others go on with these streams" },
+        "backward needs forward's random numbers again: restore `then`, the conditions before forward, before "
+        "computing again" }, "segments", RC_DROPOUT, true },
+    { { 1, "random numbers afterwards",
+        "restore `now` when the result is there: whatever runs later goes on with these streams" },
       "segments", RC_DRAWN_AFTER, true },
     { { 3, "the types of forward",
         "backward may run under another cast policy, or none, with other keepers: restore those of `then`" },
       "segments", RC_TYPES, true },
     { { 1, "policy afterwards",
-        "restore `now`: the policy, its user pointer and the keepers, also where there were none" },
+        "restore `now`: the policy, its user pointer and the keepers, even if there were none" },
       "segments", RC_POLICY_AFTER, true },
     { { 2, "segments in segments",
-        "the inner backward meets segments again: nothing of a segment may be in a variable that they share" },
-      "segments", RC_NESTED, true },
+        "the walk inside a segment may come to other segments: nothing about a segment may be in a variable that "
+        "they share" }, "segments", RC_NESTED, true },
     { { 2, "ready once",
-        "a parameter's gradient is complete when the outermost walk has come to all its segments: its edges wait for "
-        "them, and mt_backward_from counts on from there" },
-      "segments", RC_READY, true },
-    { { 2, "arithmetic", "each block's forward once more, not twice, and nothing else" }, "segments", RC_FLOPS, true },
-    { { 4, "the peak of twelve blocks", "forward keeps the inputs of the blocks, backward one block at a time" },
+        "a parameter's gradient is complete when the outermost walk has come to all its segments: its edges wait "
+        "for them, and mt_backward_from counts on from there" }, "segments", RC_READY, true },
+    { { 2, "arithmetic", "each block's forward runs once more, not twice, and nothing else does" },
+      "segments", RC_FLOPS, true },
+    { { 4, "the peak of twelve blocks",
+        "forward keeps the inputs of the blocks; backward has the inner results of one block at a time" },
       "segments", RC_PEAK, true },
-    { { 1, "nothing is left", "what the recomputation made is freed with the scope" }, "segments", RC_LEFT, true },
+    { { 1, "nothing is left", "what the recomputation makes is freed with its scope" }, "segments", RC_LEFT, true },
 };
 
 /* ---- 10.4 selective recomputation */
 static const recompute_case selective_cases[] = {
-    { { 2, "gradients", "a dropped tensor is its producer's `again`; one that has none cannot be dropped" },
-      "selective", RC_SHARED, true },
-    { { 2, "gradients with dropout", "dropout has no `again`: what it made is kept" }, "selective", RC_DROPOUT, true },
-    { { 2, "gradients in 16 bits", "where a 16-bit copy was dropped, convert what `again` gives to its type" },
+    { { 2, "gradients",
+        "a dropped tensor is computed again by the node that produced it (`again`); where a node cannot do so, "
+        "nothing may be dropped" }, "selective", RC_SHARED, true },
+    { { 2, "gradients with dropout",
+        "a node of dropout cannot compute its result again, as it has no `again`: the result is kept" },
+      "selective", RC_DROPOUT, true },
+    { { 2, "gradients in 16 bits",
+        "if a copy in 16 bits was dropped, what `again` gives must be converted to the copy's type" },
       "selective", RC_TYPES, true },
     { { 3, "what is kept",
-        "of a block the results of both layernorms and of GELU are dropped, nothing else is: an empty tensor stays" },
+        "in a block the results of both layernorms and of GELU are dropped, and nothing else: an empty tensor stays" },
       "selective", RC_KEPT, true },
-    { { 2, "what is kept in 16 bits", "the copies that products read are dropped, too: saved->producer is set" },
+    { { 2, "what is kept in 16 bits",
+        "the copies that products read are dropped, too: saved->producer says who computed them" },
       "selective", RC_KEPT_16, true },
-    { { 1, "arithmetic", "no product is computed again" }, "selective", RC_FLOPS, true },
-    { { 1, "other modules", "mt_keeper_end after the module's forward: what others save is not for this keeper" },
+    { { 1, "arithmetic", "no matrix product is computed again" }, "selective", RC_FLOPS, true },
+    { { 1, "other modules",
+        "the keeper ends after the module's forward (mt_keeper_end): what others save is not for it" },
       "selective", RC_NODE, true },
-    { { 1, "nothing is left", "saved->tensor holds one reference, the node's" }, "selective", RC_LEFT, true },
+    { { 1, "nothing is left", "saved->tensor holds one reference, which is the node's" }, "selective", RC_LEFT, true },
 };
 
 /* ---- 10.5 the choice */
 static const choose_case choose_cases[] = {
     { { 4, "few blocks, every budget",
-        "a state is useless only if another one keeps no more and has no more FLOPs; a cheap ratio does not count" },
-      CHOOSE_SMALL },
-    { { 3, "to the byte", "a choice that needs exactly the budget is within it" }, CHOOSE_EXACT },
+        "of all choices within the budget, the one with the fewest FLOPs: a state may be dropped only if another "
+        "one keeps no more and has no more FLOPs" }, CHOOSE_SMALL },
+    { { 3, "to the byte", "a choice whose peak is exactly the budget is within it" }, CHOOSE_EXACT },
     { { 2, "the work of a block",
-        "while backward is at a block, its work is there in addition to what is kept of it and the blocks before it" },
-      CHOOSE_WORK },
+        "while backward is at a block, the block's work is there beside what is kept of it and of the blocks before "
+        "it" }, CHOOSE_WORK },
     { { 2, "early and late blocks",
-        "the blocks behind one are freed when backward comes to it: its work meets the kept bytes up to it only" },
-      CHOOSE_PLACE },
+        "when backward comes to a block, what the blocks behind it kept is freed: the block's work is beside what "
+        "is kept up to it only" }, CHOOSE_PLACE },
     { { 3, "below the least budget",
-        "least[i] is the smallest over the options of kept + max(work, least[i + 1]); the status is MT_ERR_ARGUMENT" },
+        "the least budget is that of the choice with the smallest peak; below it the status is MT_ERR_ARGUMENT" },
       CHOOSE_BEYOND },
-    { { 2, "many different blocks", "after each block remove the states that another one beats in both numbers" },
-      CHOOSE_MANY },
-    { { 2, "96 equal blocks",
-        "states with the same kept bytes and FLOPs are many: keep one, or there are 3^96 of them" },
+    { { 2, "many different blocks",
+        "after each block remove the states that another one beats in both numbers; how many remain has no fixed "
+        "limit" }, CHOOSE_MANY },
+    { { 2, "96 equal blocks", "many states have the same kept bytes and FLOPs: keep one of them, or there are 3^96" },
       CHOOSE_EQUAL },
     { { 1, "above 2^53",
-        "bytes and FLOPs are int64_t, below 2^63: a double has 53 bits, and 1e18 is not the largest" },
-      CHOOSE_LARGE },
-    { { 1, "nothing to choose", "no blocks, or one option each: the answer is the only choice there is" },
+        "bytes and FLOPs are int64_t below 2^63: a double has only 53 bits, and a number such as 1e18 is not the "
+        "largest" }, CHOOSE_LARGE },
+    { { 1, "nothing to choose", "with no blocks, or one option each, the answer is the only choice there is" },
       CHOOSE_NOTHING },
 };
 
 /* ---- 10.6 sizes */
 static const sizes_case sizes_cases[] = {
-    { { 2, "blocks", "the first multiple of 512 that is not below: 512 stays 512, 513 becomes 1024" }, SIZES_BLOCK },
-    { { 1, "small and large", "exactly 1 MiB is small; the rounded size decides" }, SIZES_KIND },
+    { { 2, "blocks", "the smallest multiple of 512 that holds the request: 512 stays 512, 513 becomes 1024" },
+      SIZES_BLOCK },
+    { { 1, "small and large", "the rounded size decides, and exactly 1 MiB is small" }, SIZES_KIND },
     { { 2, "segments",
-        "2 MiB for small blocks, 20 MiB for large ones below 10 MiB, else the block rounded up to 2 MiB" },
-      SIZES_SEGMENT },
+        "a segment has 2 MiB for small blocks, 20 MiB for large ones below 10 MiB, else the block rounded up to 2 "
+        "MiB" }, SIZES_SEGMENT },
 };
 
 /* ---- 10.7 allocation */
@@ -135,80 +145,82 @@ static const pool_case alloc_cases[] = {
     { { 3, "the rest of a block", "what a request leaves of a block serves the next one" },
       POOL_REST },
     { { 3, "best fit",
-        "the first block that is large enough may be far too large: look at all of a list, and at the next list only "
-        "when none of this one suits" },
-      POOL_BEST_FIT },
+        "the first block that is large enough may be far too large: look at all of a list, and at the next list "
+        "only if no block of this one suits" }, POOL_BEST_FIT },
     { { 2, "rests of large blocks",
-        "a block of a large segment is split when more than 1 MiB is left, exactly 1 MiB stays; segment->kind says "
-        "which it is: mt_pool_reserve(pool, 1) makes a large one of 2 MiB" },
-      POOL_LARGE },
+        "a block of a large segment is split if more than 1 MiB is left: exactly 1 MiB stays with it. segment->kind "
+        "says which segment is large: mt_pool_reserve(pool, 1) makes a large one of 2 MiB" }, POOL_LARGE },
     { { 2, "small and large blocks",
-        "lists belong to one kind: a small request takes no block of a large segment, which may have 2 MiB, too "
-        "(mt_pool_reserve)" },
-      POOL_KINDS },
+        "each kind has its own lists: a small request takes no block of a large segment, which may have 2 MiB, too "
+        "(mt_pool_reserve)" }, POOL_KINDS },
 };
 
 /* ---- 10.8 frees */
 static const pool_case free_cases[] = {
-    { { 2, "right neighbour", "a free right neighbour leaves its list, then it is joined to the block" }, POOL_RIGHT },
-    { { 2, "left neighbour", "a free left neighbour leaves its list; the block is joined to it, and it is put back" },
-      POOL_LEFT },
-    { { 2, "both neighbours", "join the right one first: then the block's bytes are right when the left one takes it" },
+    { { 2, "right neighbour", "a free right neighbour is taken out of its list, then joined to the block" },
+      POOL_RIGHT },
+    { { 2, "left neighbour",
+        "a free left neighbour is taken out of its list; the block is joined to it, and the whole is put into a "
+        "list" }, POOL_LEFT },
+    { { 2, "both neighbours", "join the right one first: then the block's size is right when the left one takes it" },
       POOL_BOTH },
-    { { 1, "segments stay apart", "neighbours are ->left and ->right, which are NULL at the ends of a segment" },
+    { { 1, "segments stay apart",
+        "neighbours are ->left and ->right, which are NULL at the ends of a segment, whatever the addresses are" },
       POOL_APART },
-    { { 2, "a segment is whole again", "when all its blocks are free, they must be one" }, POOL_WHOLE },
+    { { 2, "a segment is whole again", "when all blocks of a segment are free, they must have become one" },
+      POOL_WHOLE },
     { { 2, "any order", "each block is either used or in exactly one list" }, POOL_ANY },
 };
 static const trace_case trace_cases[] = {
-    { { 2, "training steps ask no more", "a step allocates the sizes of the one before: all must be found" }, NULL },
+    { { 2, "training steps ask no more",
+        "a step allocates the sizes of the step before: all must be found without asking the system" }, NULL },
     { { 4, "training steps of varying length",
-        "split, best fit and merge together: each of them keeps reserved memory near what is used" },
-      "10.8" },
+        "splitting, best fit and merging together keep the reserved memory near what is used" }, "10.8" },
 };
 
 /* ---- 10.9 trim */
 static const pool_case trim_cases[] = {
-    { { 2, "free segments", "go through all segments, of both kinds; take ->next before one is given back" },
+    { { 2, "free segments", "go through all segments of both kinds; read ->next before a segment is given back" },
       POOL_TRIM },
-    { { 2, "segments with a used block", "a segment goes back only when its first block is free and has no right one" },
-      POOL_TRIM_USED },
-    { { 2, "memory is out", "trim first, then ask again" }, POOL_OUT },
-    { { 2, "the other kind", "free small segments can make room for a large one, and the other way round" },
+    { { 2, "segments with a used block",
+        "a segment is given back only if its first block is free and has no right neighbour" }, POOL_TRIM_USED },
+    { { 2, "memory is out", "when the system refuses, first trim, then ask again" }, POOL_OUT },
+    { { 2, "the other kind",
+        "free small segments can make room for a large one, and the other way round: trim both kinds" },
       POOL_OUT_KINDS },
-    { { 1, "refused twice", "return what mt_pool_grow returns: NULL when the system refuses again" }, POOL_REFUSED },
-    { { 1, "little memory", "after a trim or a refusal everything goes on as before" }, POOL_SHORT },
+    { { 1, "refused twice", "return what mt_pool_grow returns: NULL if the system refuses again" }, POOL_REFUSED },
+    { { 1, "little memory", "after a trim or a refusal the pool goes on as before" }, POOL_SHORT },
 };
 
 /* ---- 10.10 accounts */
 static const live_case live_cases[] = {
     { { 2, "allocated and freed",
-        "add the bytes of an allocation to all, to its use and to its op; subtract those of the block that is freed: "
-        "what mt_blocks_find gives is lent until the next mt_blocks_put or mt_blocks_remove" },
-      LIVE_SUMS },
+        "an allocation adds its bytes to all, to its use and to its op; a free subtracts those of the block that is "
+        "freed. What mt_blocks_find gives is valid until the next mt_blocks_put or mt_blocks_remove" }, LIVE_SUMS },
     { { 2, "a free says nothing of the use",
-        "use and op of the block are those of its allocation: take them from what mt_blocks_find gives" },
-      LIVE_USES },
+        "the use and the op of a block are those of its allocation: mt_blocks_find has them" }, LIVE_USES },
     { { 2, "addresses used again",
-        "remove a block from the table when it is freed, and put the new one: its size, use and op are others" },
+        "remove a block from the table when it is freed, and put the new one: its size, use and op may be others" },
       LIVE_AGAIN },
-    { { 1, "frees of unknown addresses", "mt_blocks_find gives NULL: such a free changes nothing" }, LIVE_UNKNOWN },
+    { { 1, "frees of unknown addresses", "mt_blocks_find gives NULL for such an address: the free changes nothing" },
+      LIVE_UNKNOWN },
     { { 2, "frees that were not seen",
-        "an allocation at an address that is live: subtract the old block first, from its own use and op" },
+        "if an allocation has an address that is live, subtract the old block first, from its own use and op" },
       LIVE_UNSEEN },
-    { { 2, "two devices", "each has its own sums; the same address may be live on both" }, LIVE_DEVICES },
+    { { 2, "two devices", "each device has its own sums; the same address may be live on both" }, LIVE_DEVICES },
     { { 1, "more than 4 GiB", "sizes and sums are int64_t" }, LIVE_LARGE },
 };
 
 /* ---- 10.11 peaks */
 static const peak_case peak_cases[] = {
-    { { 3, "one moment", "copy the sums by use and by op of the moment at which all is largest, not their own maxima" },
-      PEAK_MOMENT },
-    { { 2, "the first of equals", "an equal sum later is not a new peak: compare with >" }, PEAK_FIRST },
-    { { 1, "less comes after it", "only a sum that is larger than the peak changes it, peak_op included" },
+    { { 3, "one moment",
+        "the peak is one moment: copy the sums by use and by op of that moment, not their own maxima" }, PEAK_MOMENT },
+    { { 2, "the first of equals", "a later sum that is only equal is no new peak" }, PEAK_FIRST },
+    { { 1, "less comes after it", "only a sum that is larger than the peak changes the peak, peak_op included" },
       PEAK_LOWER },
-    { { 2, "the most of each op", "op_most[op] is the largest live.all after an allocation of that op" }, PEAK_OPS },
-    { { 2, "of allocations and frees", "this calls mt_account_note: 10.10 and 10.11 together, on two devices" },
+    { { 2, "the most of each op", "op_most[op] is the largest live.all that there was after an allocation of that op" },
+      PEAK_OPS },
+    { { 2, "allocations and frees", "this row calls mt_account_note: 10.10 and 10.11 together, on two devices" },
       PEAK_STEP },
 };
 

@@ -10,8 +10,8 @@ static int64_t round_up(int64_t bytes, int64_t unit)
 mt_pool_sizes mt_pool_sizes_of(int64_t bytes)
 {
     /* TODO 10.6: The block's bytes, the segment's, and the kind of both.
-     * Hint: the first multiple of MT_POOL_ROUND that is not below `bytes` decides about the rest. Exactly 1 MiB is
-     * small, exactly 10 MiB has a segment of its own. */
+     * Hint: `bytes` rounded up to a multiple of MT_POOL_ROUND decides about all else. Exactly 1 MiB is small, and
+     * exactly 10 MiB has a segment of its own. */
     MT_TODO("10.6"); /* delete this line when yours stands here */
 }
 

@@ -54,8 +54,8 @@ static void conditions_restore(const conditions *then)
     mt_state state = { 0 };
     mt_module_state(&state, then->module);
     /* TODO 10.3: Random numbers, policy and keepers of an earlier moment.
-     * Hint: the items of the state are in the same order as in conditions_now. Those with an integer belong to
-     * random-number streams. mt_cast_policy_set, mt_keepers_set. */
+     * Hint: the items of the state are in the same order as in conditions_now; those with an integer belong to
+     * random-number streams. The policy and the keepers are set by functions of their headers. */
     MT_TODO("10.3"); /* delete this line when yours stands here */
     mt_state_free(&state);
 }
@@ -98,9 +98,9 @@ mt_tensor *mt_segment_forward(mt_module *module, mt_tensor *x)
         return compute(module, x);
     conditions *then = NULL;
     mt_tensor *out = NULL;
-    /* TODO 10.2: Forward, of which nothing is kept but its result.
-     * Hint: `compute`, between mt_no_grad_begin and mt_no_grad_end: ops record nothing there. `then` are the conditions
-     * before it, because it draws random numbers. */
+    /* TODO 10.2: The module's forward; only its result is kept.
+     * Hint: ops record nothing while the tape is off (autograd/tape.h). `compute` draws random numbers: the conditions
+     * `then` are those before it. */
     MT_TODO("10.2"); /* delete this line when yours stands here */
     mt_node *node = NULL;
     if (out != x) {           /* x itself: a dropout layer that drops nothing */
@@ -108,8 +108,8 @@ mt_tensor *mt_segment_forward(mt_module *module, mt_tensor *x)
         node = record(module, out, x);
     }
     /* TODO 10.2: What backward needs.
-     * Hint: x (save_exactly; nothing when node is NULL), and `then`, which becomes node->user and is freed with the
-     * node; without a node it is freed here. */
+     * Hint: the node keeps x bit for bit (save_exactly, which does nothing if node is NULL) and owns `then` as its
+     * user; who frees `then` if there is no node? */
     MT_TODO("10.2"); /* delete this line when yours stands here */
     return out;
 }
@@ -133,8 +133,8 @@ static mt_tensor *input_again(mt_node *node)
         grad = &x->node->grad;
     }
     /* TODO 10.3: The buffer for the gradient of x.
-     * Hint: *grad, where x wants a gradient (grad is not NULL), is to be the buffer that the segment's own node adds to
-     * (mt_grad_of_input), so that all users of x add to one sum. It needs a reference: mt_retain. */
+     * Hint: if x wants a gradient (grad is not NULL), *grad must be the buffer to which the segment's own node adds, so
+     * that all users of x add to one sum. It needs a reference of its own. */
     MT_TODO("10.3"); /* delete this line when yours stands here */
     return x;
 }
@@ -147,11 +147,13 @@ void mt_segment_backward(mt_node *node, mt_tensor *dout)
     check_unchanged(then);
     mt_scope_begin();
     /* TODO 10.3: Forward once more, recorded.
-     * Hint: `compute`, of input_again(node), under the conditions of `then`; restore those of `now` after it. */
+     * Hint: `compute` needs the same x without its history (input_again) and the conditions `then`; afterwards the
+     * conditions `now` hold again. */
     MT_TODO("10.3"); /* delete this line when yours stands here */
     /* TODO 10.3: Gradients, from the result back to x and the parameters.
-     * Hint: mt_backward_from. It adds to the parameters' gradients, each of which still waits for this node: so it is
-     * reported ready later, once. A result without a node depends on none of them. */
+     * Hint: the walk begins at the result with dout (autograd/tape.h). It adds to the parameters' gradients, each of
+     * which still waits for this node, and so is reported ready later, once. A result without a node depends on no
+     * parameter. */
     MT_TODO("10.3"); /* delete this line when yours stands here */
     mt_scope_end();
     free(now);

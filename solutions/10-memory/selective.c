@@ -9,8 +9,8 @@ static bool drop(mt_saved *saved, const mt_tensor *t)
 {
     bool dropped = false;
     /* LAB 10.4 BEGIN  Which tensors need not be kept.
-     * Hint: those whose producer has a function `again`. saved->tensor becomes an empty tensor (mt_empty) of the same
-     * type and device, with a reference for the node (mt_retain). */
+     * Hint: a tensor can be dropped if the node that produced it can compute it `again`. In its place saved->tensor
+     * becomes a tensor without elements, of the same type and device, to which the node holds a reference. */
     dropped = saved->producer && saved->producer->again;
     if (dropped)
         saved->tensor = mt_retain(mt_empty(MT_SHAPE(0), t->dtype, t->storage->device));
@@ -22,8 +22,8 @@ static mt_tensor *compute_again(const mt_saved *saved)
 {
     mt_tensor *t = NULL;
     /* LAB 10.4 BEGIN  The values of a dropped tensor.
-     * Hint: saved->producer->again; then, where forward had kept a copy of another type (mt_autocast_operand), the
-     * conversion. */
+     * Hint: its producer computes it `again`. If forward had kept a copy of another type, as mt_autocast_operand makes
+     * it, the values must be converted. */
     t = saved->producer->again(saved->producer);
     if (saved->tensor->dtype != t->dtype)
         t = mt_autocast_operand(t, saved->tensor->dtype);
@@ -36,7 +36,7 @@ mt_tensor *mt_selective_forward(mt_module *module, mt_tensor *x)
     static const mt_keeper keeper = { drop, compute_again };
     mt_tensor *out = x;
     /* LAB 10.4 BEGIN  The module's forward, with the keeper for what it saves.
-     * Hint: mt_keeper_begin, mt_keeper_end, and module->kind->forward between them. */
+     * Hint: a keeper is asked about all that is saved between its begin and its end (autograd/tape.h). */
     mt_keeper_begin(&keeper);
     out = module->kind->forward(module, x);
     mt_keeper_end();
