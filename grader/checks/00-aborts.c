@@ -5,133 +5,155 @@
 
 #include <string.h>
 
+static bool expect_aborted(mg_run *run, int64_t want, const char *what)
+{
+    return mg_answers(run, "aborted", &want, 1, what);
+}
+
 /* ---- 00.2 at ----------------------------------------------------------------------------------- */
 
 #define FAR_INDEX INT64_C(1234567890123456)
 
 /* One index of a random element; that of dimension bad is replaced by wrong, must abort and be named. bad < 0: none. */
-static bool at_once(mg_run *run, mt_view view, int64_t bad, int64_t wrong)
+static bool index_once(mg_run *run, mt_view view, int bad, int64_t wrong)
 {
-    int64_t want = bad >= 0;
-    mg_begin(run, "may abort: mt_view_at");
-    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_in_view(run, "view", &view);
+    mg_begin_view(run, "may abort: mt_view_at", "aborted", 1, &view);
     int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
     mg_unravel(index, mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), view.shape, view.rank);
-    if (want)
+    if (bad >= 0)
         index[bad] = wrong;
     mt_shape at = { .rank = view.rank };
     memcpy(at.dim, index, sizeof *index * (size_t)view.rank);
-    return mg_call(run) && mg_expect_i64(run, "aborted", &want, 1, mg_00_text(&view, "at", at)) &&
-           (!want || wrong != FAR_INDEX || mg_expect_named(run, "index", FAR_INDEX));
+    return expect_aborted(run, bad >= 0, mg_00_text(&view, "at", at)) &&
+           (bad < 0 || wrong != FAR_INDEX || mg_expect_named(run, "index", FAR_INDEX));
 }
 
-/* The size, -1 and a far index, in every dimension of two views, of which one has a stride of 0 and a size of 1, and in
- * one of random views. */
+static bool indices_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    (void)c;
+    bool good = index_once(run, view, -1, 0);
+    for (int d = 0; d < view.rank && good; d++)
+        good = index_once(run, view, d, view.shape[d]) && index_once(run, view, d, -1) &&
+               index_once(run, view, d, FAR_INDEX);
+    return good;
+}
+
 void mg_00_at_abort(mg_run *run, const void *one_case)
 {
-    static const mt_view given[] = { { .rank = 3, .shape = { 2, 1, 3 }, .stride = { 0, 7, 1 }, .offset = 4 },
-                                     { .rank = 1, .shape = { 5 }, .stride = { 2 }, .offset = 4 } };
-    for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
-        int64_t bad = mt_rng_below(mg_rng(run), view.rank), wrong[] = { view.shape[bad], -1, FAR_INDEX };
-        if (!at_once(run, view, t % 2 ? bad : -1, wrong[t / 2 % 3]))
-            return;
-    }
-    for (int g = 0; g < MT_COUNT(given); g++)
-        for (int t = 0; t < 3 * given[g].rank; t++)
-            if (!at_once(run, given[g], t / 3, (int64_t[]){ given[g].shape[t / 3], -1, FAR_INDEX }[t % 3]))
-                return;
+    static const mg_00_view given[] = {
+        { "a stride of 0 and a size of 1",
+          "an index is checked whatever the size and the stride of its dimension are",
+          { .rank = 3, .shape = { 2, 1, 3 }, .stride = { 0, 7, 1 }, .offset = 4 } },
+        { "a vector", NULL, { .rank = 1, .shape = { 5 }, .stride = { 2 }, .offset = 4 } },
+    };
+    mg_00_each_view(run, one_case, indices_once, given, MT_COUNT(given));
 }
 
 /* ---- 00.3 permute -------------------------------------------------------------------------------- */
 
+static bool order_once(mg_run *run, mt_view view, const int64_t *order, bool aborts)
+{
+    mg_begin_view(run, "may abort: mt_view_permute", "aborted", 1, &view);
+    memcpy(mg_in(run, "order", MT_I64, MT_SHAPE(view.rank)), order, sizeof *order * (size_t)view.rank);
+    return expect_aborted(run, aborts, mt_view_text(&view));
+}
+
+/* A permutation, and with a negative, a large and a repeated dimension at its end. */
+static bool orders_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    int64_t order[MT_MAX_RANK], last = view.rank - 1;
+    (void)c;
+    mt_rng_permutation(mg_rng(run), order, view.rank);
+    bool good = order_once(run, view, order, false);
+    const int64_t wrong[] = { -1, view.rank, order[0] };
+    for (int i = 0; i < MT_COUNT(wrong) && good; i++) {
+        order[last] = wrong[i];
+        good = order_once(run, view, order, true);
+    }
+    return good;
+}
+
 void mg_00_permute_abort(mg_run *run, const void *one_case)
 {
-    /* rank and order: with the sum of a permutation, or of one if -1 meant the last dimension */
-    static const int64_t given[][5] = { { 3, 1, 1, 1 }, { 4, 0, 0, 3, 3 }, { 3, 0, 1, -1 } };
-    for (int t = 0; t < TRIES; t++) {
-        const int64_t *is_given = t % 2 && t / 2 < MT_COUNT(given) ? given[t / 2] : NULL;
-        mg_view_spec spec = ((const tensor_case *)one_case)->spec;
-        if (is_given)
-            spec.rank_low = spec.rank_high = (int)is_given[0];
-        mt_view view = is_given ? mg_random_view(mg_rng(run), &spec) : mg_nth_view(mg_rng(run), &spec, t);
-        int64_t want = t % 2, wrong[] = { -1, view.rank, 0 };
-        mg_begin(run, "may abort: mt_view_permute");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
-        mg_random_order(mg_rng(run), order, view.rank);
-        wrong[2] = order[0]; /* a repeated dimension */
-        if (want)
-            order[view.rank - 1] = wrong[t / 2 % 3];
-        if (is_given)
-            memcpy(order, is_given + 1, sizeof *order * (size_t)view.rank);
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
-            return;
+    static const struct {
+        const char *part;
+        int rank;
+        int64_t order[4];
+    } given[] = {
+        { "the sum of a permutation", 3, { 1, 1, 1 } },
+        { "the sum of a permutation", 4, { 0, 0, 3, 3 } },
+        { "a dimension from the end", 3, { 0, 1, -1 } },
+    };
+    const tensor_case *c = one_case;
+    bool good = mg_00_each_view(run, c, orders_once, NULL, 0);
+    for (int i = 0; i < MT_COUNT(given) && good; i++) {
+        mg_view_spec spec = c->spec;
+        spec.rank_low = spec.rank_high = given[i].rank;
+        mg_part(run, given[i].part, NULL);
+        good = order_once(run, mg_random_view(mg_rng(run), &spec, MG_VIEW_ANY), given[i].order, true);
     }
 }
 
 /* ---- 00.4 slice ---------------------------------------------------------------------------------- */
 
-/* dim, start, stop and step that are wrong in one way, or right. */
-static void slice_arguments(int64_t to[4], const mt_view *view, int64_t dim, int way)
-{
-    enum { WAYS = 8 };
-    const int64_t size = view->shape[dim], all[WAYS + 1][4] = {
-        { view->rank, 0, 0, 1 },      /* no such dimension; 0:0 fits in any */
-        { -view->rank - 1, 0, 0, 1 }, /* nor from the end */
-        { dim, -1, size, 1 },         /* start and stop do not count from the end */
-        { dim, 0, -1, 1 },
-        { dim, size, size - 1, 1 }, /* start > stop */
-        { dim, 0, size + 1, 1 },
-        { dim, 0, size, 0 },
-        { dim, 0, size, -1 },
-        { dim, 1, size, 1 },
-    };
-    memcpy(to, all[way < 0 ? WAYS : way % WAYS], sizeof all[0]);
-}
-
 void mg_00_slice_abort(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < 2 * TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
-        int64_t dim = mt_rng_below(mg_rng(run), view.rank), want = t % 2, is[4];
-        slice_arguments(is, &view, dim, want ? t / 2 : -1);
-        mg_begin(run, "may abort: mt_view_slice");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        mg_i64(run, "dim", is[0]);
-        mg_i64(run, "start", is[1]);
-        mg_i64(run, "stop", is[2]);
-        mg_i64(run, "step", is[3]);
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
-            return;
+    enum { WAYS = 9 };
+    static const char *const part[WAYS] = { "a right range",         "a dimension after the last",
+                                            "one before the first",  "a negative start",
+                                            "a negative stop",       "a start after the stop",
+                                            "a stop beyond the end", "a step of 0",
+                                            "a negative step" };
+    for (int way = 0; way < WAYS; way++) {
+        mg_part(run, part[way], NULL);
+        for (int t = 0; t < 4; t++) {
+            const mg_view_spec *spec = &((const tensor_case *)one_case)->spec;
+            mt_view view = mg_random_view(mg_rng(run), spec, t ? MG_VIEW_ANY : MG_VIEW_RANK_8);
+            const int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim],
+                          is[WAYS][4] = { { dim, 1, size, 1 },     { view.rank, 0, 0, 1 }, { -view.rank - 1, 0, 0, 1 },
+                                          { dim, -1, size, 1 },    { dim, 0, -1, 1 },      { dim, size, size - 1, 1 },
+                                          { dim, 0, size + 1, 1 }, { dim, 0, size, 0 },    { dim, 0, size, -1 } };
+            mg_begin_view(run, "may abort: mt_view_slice", "aborted", 1, &view);
+            mg_i64(run, "dim", is[way][0]);
+            mg_i64(run, "start", is[way][1]);
+            mg_i64(run, "stop", is[way][2]);
+            mg_i64(run, "step", is[way][3]);
+            if (!expect_aborted(run, way > 0, mt_view_text(&view)))
+                return;
+        }
     }
 }
 
 /* ---- 00.6 reshape --------------------------------------------------------------------------------- */
 
-/* One element more or less; and no elements in one of both. */
+static bool shape_once(mg_run *run, mt_view view, mt_shape shape, bool aborts)
+{
+    mg_begin_view(run, "may abort: mt_view_reshape", "aborted", 1, &view);
+    mg_in_shape(run, "shape", shape);
+    return expect_aborted(run, aborts, mg_00_text(&view, "to", shape));
+}
+
+/* As many elements, one more, and one less. */
+static bool shapes_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    int64_t count = mg_count(view.shape, view.rank);
+    (void)c;
+    return shape_once(run, view, mg_00_random_factors(mg_rng(run), count), false) &&
+           shape_once(run, view, mg_00_random_factors(mg_rng(run), count + 1), true) &&
+           (count == 0 || shape_once(run, view, mg_00_random_factors(mg_rng(run), count - 1), true));
+}
+
 void mg_00_reshape_abort(mg_run *run, const void *one_case)
 {
-    static const mt_view given[] = { { .rank = 2, .shape = { 0, 3 }, .stride = { 3, 1 } },
-                                     { .rank = 1, .shape = { 5 }, .stride = { 1 } },
-                                     { .rank = 1, .shape = { 0 }, .stride = { 1 } },
-                                     { .rank = 0 } };
-    const mt_shape to[] = { MT_SHAPE(5), MT_SHAPE(5, 0), MT_SCALAR, MT_SHAPE(0) };
-    for (int t = 0; t < TRIES + 2 * MT_COUNT(to); t++) {
-        bool random = t < TRIES;
-        mt_view view =
-            random ? mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec) : given[(t - TRIES) / 2];
-        int64_t want = t % 2, more = t / 2 % 2 ? -want : want;
-        mt_shape shape = !random && want ? to[(t - TRIES) / 2]
-                                         : mg_00_random_factors(mg_rng(run), mg_count(view.shape, view.rank) + more);
-        mg_begin(run, "may abort: mt_view_reshape");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        mg_in_shape(run, "shape", shape);
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mg_00_text(&view, "to", shape)))
-            return;
-    }
+    static const mg_00_view given[] = { { "no elements", NULL, { .rank = 2, .shape = { 0, 3 }, .stride = { 3, 1 } } },
+                                        { "an empty vector", NULL, { .rank = 1, .shape = { 0 }, .stride = { 1 } } },
+                                        { "a scalar", NULL, { .rank = 0 } } };
+    const mt_view five = { .rank = 1, .shape = { 5 }, .stride = { 1 } };
+    tensor_case c = *(const tensor_case *)one_case;
+    c.spec.small = 1; /* a large number of elements, one more or less, may have a prime factor as large */
+    if (!mg_00_each_view(run, &c, shapes_once, given, MT_COUNT(given)))
+        return;
+    mg_part(run, "to no elements", NULL);
+    if (shape_once(run, five, MT_SHAPE(5, 0), true) && shape_once(run, given[2].view, MT_SHAPE(0), true))
+        shape_once(run, given[0].view, MT_SHAPE(5), true);
 }

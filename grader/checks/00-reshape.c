@@ -5,18 +5,7 @@
 #include "rows/traffic.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Random contents for an output that must not change when the answer is false. */
-static int64_t *fill_words(mg_run *run, const char *name, int64_t words)
-{
-    int64_t *out = mg_inout(run, name, MT_I64, MT_SHAPE(words)), *copy = malloc(sizeof *copy * (size_t)words);
-    MT_CHECK(copy, "out of memory for %lld words", (long long)words);
-    for (int64_t i = 0; i < words; i++)
-        copy[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
-    return copy;
-}
 
 const char *mg_00_text(const mt_view *view, const char *word, mt_shape shape)
 {
@@ -25,30 +14,22 @@ const char *mg_00_text(const mt_view *view, const char *word, mt_shape shape)
     return text;
 }
 
-/* The answer and, if it is false, the unchanged output. */
-static bool expect_answer(mg_run *run, bool fits, const int64_t *before, int64_t words, const char *what)
+/* Calls with a view and a shape; want: the right result. NULL: the answer is false, and the output does not change. */
+static bool fits_once(mg_run *run, const char *function, mt_view view, mt_shape shape, const mt_view *want)
 {
-    int64_t want = fits;
-    return mg_expect_i64(run, "fits", &want, 1, what) &&
-           (fits || mg_expect_i64(run, "out", before, words, "*out must not change"));
+    int64_t fits = want != NULL, before[MG_VIEW_WORDS];
+    mg_begin(run, function);
+    mg_out(run, "fits", MT_I64, MT_SHAPE(1));
+    int64_t *out = mg_inout(run, "out", MT_I64, MT_SHAPE(MG_VIEW_WORDS));
+    for (int i = 0; i < MG_VIEW_WORDS; i++)
+        before[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
+    mg_in_view(run, "view", &view);
+    mg_in_shape(run, "shape", shape);
+    return mg_answers(run, "fits", &fits, 1, mg_00_text(&view, "to", shape)) &&
+           (fits ? mg_expect_view(run, want, &view) : mg_is(run, "out", before, MG_VIEW_WORDS, "*out must not change"));
 }
 
 /* ---- 00.5 ----------------------------------------------------------------------------------- */
-
-/* The view's elements under the larger shape: indices aligned at the end, 0 where the view has size 1. */
-static int64_t *stretched(const mt_view *view, mt_shape shape)
-{
-    int64_t count = mg_count(shape.dim, shape.rank), samples = mg_samples(count), index[MT_MAX_RANK], own[MT_MAX_RANK];
-    int64_t *elements = malloc(sizeof *elements * (size_t)mt_max(samples, 1));
-    MT_CHECK(elements, "out of memory for %lld elements", (long long)samples);
-    for (int64_t n = 0; n < samples; n++) {
-        mg_unravel(index, mg_sample(count, n), shape.dim, shape.rank);
-        for (int i = 0; i < view->rank; i++)
-            own[i] = view->shape[i] == 1 ? 0 : index[shape.rank - view->rank + i];
-        elements[n] = mg_offset(view, own);
-    }
-    return elements;
-}
 
 /* A shape the view can be broadcast to: up to two new dimensions in front, some sizes of 1 replaced by another size, or
  * 0. */
@@ -76,51 +57,48 @@ static void spoil(mt_rng *rng, mt_shape *shape, const mt_view *view)
     shape->dim[shape->rank - view->rank + at] = wrong[mt_rng_below(rng, MT_COUNT(wrong))];
 }
 
-/* A view and a shape with a size of 0, or fewer dimensions, or the right size only if a stride of 0 meant a size of 1.
- */
-static bool pick_given(const tensor_case *c, int t, mt_view *view, mt_shape *shape)
+/* The view's elements under the larger shape: aligned at the end, with a stride of 0 where the view has size 1. */
+static bool broadcast_once(mg_run *run, mt_view view, mt_shape shape, bool fits)
 {
-    static const struct {
-        mt_view view;
-        mt_shape shape;
-    } fits[] = { { { .rank = 1, .shape = { 3 }, .stride = { 1 } }, { 2, { 0, 3 } } },
-                 { { .offset = 2 }, { 1, { 0 } } } },
-      refused[] = { { { .rank = 3, .shape = { 1, 1, 3 }, .stride = { 3, 3, 1 } }, { 1, { 3 } } },
-                    { { .rank = 1, .shape = { 2 } }, { 1, { 4 } } } };
-    if (c->spec.ones || t % 2 || t / 2 >= MT_COUNT(fits))
+    mt_view want = { .rank = shape.rank, .offset = view.offset };
+    memcpy(want.shape, shape.dim, sizeof want.shape);
+    for (int i = 0, at = shape.rank - view.rank; i < view.rank && fits; i++)
+        want.stride[at + i] = view.shape[i] == 1 ? 0 : view.stride[i];
+    return fits_once(run, "mt_view_broadcast", view, shape, fits ? &want : NULL);
+}
+
+/* A shape that fits and, in rows of others, two that do not: a size of 0 is not a size of 1, and fits no other. */
+static bool broadcasts_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    mt_shape shape = larger(mg_rng(run), &view), other = shape;
+    if (!broadcast_once(run, view, shape, true) || c->fits)
+        return c->fits;
+    spoil(mg_rng(run), &other, &view);
+    if (!broadcast_once(run, view, other, false))
         return false;
-    *view = c->fits ? fits[t / 2].view : refused[t / 2].view;
-    *shape = c->fits ? fits[t / 2].shape : refused[t / 2].shape;
-    return true;
+    view.shape[mt_rng_below(mg_rng(run), view.rank)] = 0;
+    return broadcast_once(run, view, shape, false);
 }
 
 void mg_00_broadcast(mg_run *run, const void *one_case)
 {
+    static const struct {
+        bool fits;
+        const char *part;
+        mt_view view;
+        mt_shape shape;
+    } given[] = {
+        { true, "a new size of 0", { .rank = 1, .shape = { 3 }, .stride = { 1 } }, { 2, { 0, 3 } } },
+        { true, "a scalar to no elements", { .offset = 2 }, { 1, { 0 } } },
+        { true, "a scalar", { .offset = 3 }, { 2, { 2, 3 } } },
+        { false, "fewer dimensions", { .rank = 3, .shape = { 1, 1, 3 }, .stride = { 3, 3, 1 } }, { 1, { 3 } } },
+        { false, "a stride of 0", { .rank = 1, .shape = { 2 } }, { 1, { 4 } } },
+    };
     const tensor_case *c = one_case;
-    for (int t = 0; t < 2 * TRIES; t++) {
-        mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
-        mt_shape shape = larger(mg_rng(run), &view);
-        bool fits = c->fits || t % 2;
-        bool is_given = pick_given(c, t, &view, &shape);
-        if (!fits && !is_given && t % 3 == 1) /* a size of 0 is not a size of 1: it fits no other */
-            view.shape[mt_rng_below(mg_rng(run), view.rank)] = 0;
-        else if (!fits && !is_given)
-            spoil(mg_rng(run), &shape, &view);
-        mg_begin(run, "mt_view_broadcast");
-        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
-        int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
-        mg_in_view(run, "view", &view);
-        mg_in_shape(run, "shape", shape);
-        bool good =
-            mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mg_00_text(&view, "to", shape));
-        free(before);
-        if (good && fits) {
-            int64_t *elements = stretched(&view, shape);
-            good = mg_expect_view(run, "out", shape, elements, &view);
-            free(elements);
-        }
-        if (!good)
-            return;
+    bool good = mg_00_each_view(run, c, broadcasts_once, NULL, 0);
+    for (int i = 0; i < MT_COUNT(given) && good; i++) {
+        mg_part(run, given[i].part, NULL);
+        good = given[i].fits != c->fits || broadcast_once(run, given[i].view, given[i].shape, c->fits);
     }
 }
 
@@ -140,7 +118,7 @@ static mt_shape fit(mt_rng *rng, mt_shape *a, mt_shape *b)
 }
 
 /* One size of both becomes different, neither of them 1: one is 0, or both are larger. The sizes of a are above 1. */
-static void part(mt_rng *rng, mt_shape *a, mt_shape *b, bool zero)
+static void differ(mt_rng *rng, mt_shape *a, mt_shape *b, bool zero)
 {
     int64_t i = mt_rng_below(rng, a->rank), at = b->rank - a->rank + i;
     if (zero)
@@ -149,54 +127,70 @@ static void part(mt_rng *rng, mt_shape *a, mt_shape *b, bool zero)
         b->dim[at] += mg_pick(rng, 4, 6);
 }
 
+/* want NULL: there is no common shape. */
+static bool common_once(mg_run *run, mt_shape a, mt_shape b, const mt_shape *want)
+{
+    enum { WORDS = 1 + MT_MAX_RANK };
+    int64_t fits = want != NULL, words[WORDS], n = want ? 1 + want->rank : WORDS;
+    char what[512];
+    mg_begin(run, "mt_view_broadcast_shape");
+    mg_out(run, "fits", MT_I64, MT_SHAPE(1));
+    int64_t *out = mg_inout(run, "out", MT_I64, MT_SHAPE(WORDS));
+    for (int i = 0; i < WORDS; i++)
+        words[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
+    mg_in_shape(run, "a", a);
+    mg_in_shape(run, "b", b);
+    snprintf(what, sizeof what, "%s and %s", mt_shape_text(a), mt_shape_text(b));
+    if (want) {
+        words[0] = want->rank;
+        memcpy(words + 1, want->dim, sizeof want->dim);
+    }
+    return mg_answers(run, "fits", &fits, 1, what) &&
+           mg_is(run, "out", words, n, fits ? "rank, then sizes" : "*out must not change");
+}
+
+/* A common shape and, in rows of shapes that have none, two pairs of such; in both orders. */
+static bool commons_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    for (int zero = 0; zero < 2; zero++) {
+        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = fit(mg_rng(run), &a, &b);
+        if (!common_once(run, a, b, &want) || !common_once(run, b, a, &want))
+            return false;
+        a = mt_view_shape(&view), b = larger(mg_rng(run), &view);
+        if (!c->fits)
+            differ(mg_rng(run), &a, &b, zero);
+        if (!c->fits && (!common_once(run, a, b, NULL) || !common_once(run, b, a, NULL)))
+            return false;
+    }
+    return true;
+}
+
 void mg_00_broadcast_shape(mg_run *run, const void *one_case)
 {
+    static const mg_00_view scalar = { "a scalar and a view", "a scalar fits any shape", { .rank = 0 } };
     const tensor_case *c = one_case;
-    for (int t = 0; t < 4 * TRIES; t++) {
-        bool fits = c->fits || t / 2 % 2;
-        mt_view view =
-            c->fits && (t == 0 || t == 4) ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
-        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = { 0 };
-        if (c->fits && t == 0) /* of two scalars */
-            b = a;
-        if (fits)
-            want = fit(mg_rng(run), &a, &b);
-        else
-            part(mg_rng(run), &a, &b, t % 8 < 4);
-        mg_begin(run, "mt_view_broadcast_shape");
-        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
-        int64_t *before = fill_words(run, "out", 1 + MT_MAX_RANK);
-        mg_in_shape(run, "a", t % 2 ? a : b);
-        mg_in_shape(run, "b", t % 2 ? b : a);
-        char what[512];
-        snprintf(what, sizeof what, "%s and %s", mt_shape_text(a), mt_shape_text(b));
-        bool good = mg_call(run) && expect_answer(run, fits, before, 1 + MT_MAX_RANK, what);
-        free(before);
-        int64_t words[1 + MT_MAX_RANK] = { want.rank };
-        memcpy(words + 1, want.dim, sizeof want.dim);
-        if (!good || (fits && !mg_expect_i64(run, "out", words, 1 + want.rank, "rank, then sizes")))
-            return;
-    }
+    if (!mg_00_each_view(run, c, commons_once, &scalar, c->fits))
+        return;
+    mg_part(run, "two scalars", "the common shape of two scalars is that of a scalar");
+    if (c->fits)
+        common_once(run, MT_SCALAR, MT_SCALAR, &MT_SCALAR);
 }
 
 /* ---- 00.6 ----------------------------------------------------------------------------------- */
 
-/* Whether strides exist under which `shape` shows these elements in this order. They are determined: a step along
- * dimension i is a step of `after` elements, the product of the dimensions after it. So compute them and compare every
- * element. */
-static bool expressible(const int64_t *elements, mt_shape shape)
+/* Whether strides exist under which `shape` shows the elements of the view in this order; *to is that view. They are
+ * determined: a step along dimension i is a step of `after` elements, the product of the dimensions after it. So
+ * compute them and compare the elements. */
+static bool expressible(mt_view *to, const mt_view *view, mt_shape shape)
 {
-    int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK];
-    if (count == 0)
-        return true;
-    mt_view forced = { .rank = shape.rank, .offset = elements[0] };
-    for (int64_t i = shape.rank - 1, after = 1; i >= 0; after *= shape.dim[i], i--)
-        forced.stride[i] = shape.dim[i] > 1 ? elements[after] - elements[0] : 0;
-    for (int64_t n = 0; n < count; n++) {
-        mg_unravel(index, n, shape.dim, shape.rank);
-        if (mg_offset(&forced, index) != elements[n])
+    int64_t count = mg_count(shape.dim, shape.rank);
+    *to = (mt_view){ .rank = shape.rank, .offset = count ? mg_nth(view, 0) : 0 };
+    memcpy(to->shape, shape.dim, sizeof to->shape);
+    for (int64_t i = shape.rank - 1, after = 1; i >= 0 && count > 0; after *= shape.dim[i], i--)
+        to->stride[i] = shape.dim[i] > 1 ? mg_nth(view, after) - to->offset : 0;
+    for (int64_t i = 0; i < mg_samples(count); i++)
+        if (mg_nth(to, mg_sample(count, i)) != mg_nth(view, mg_sample(count, i)))
             return false;
-    }
     return true;
 }
 
@@ -236,97 +230,73 @@ static mt_shape nearby(mt_rng *rng, const mt_view *view)
     return shape;
 }
 
-/* Two runs that do not merge, and a shape whose last sizes do not divide them: quotients rounded down seem to fit. */
-static mt_view pick_rounded(mt_shape *shape, int64_t **elements, int t)
+static mt_shape new_shape(mt_rng *rng, const mt_view *view)
 {
-    static const int64_t cases[][5] = { { 4, 6, 2, 3, 4 }, { 6, 4, 2, 4, 3 } };
-    const int64_t *c = cases[t];
-    *shape = MT_SHAPE(c[2], c[3], c[4]);
-    mt_view view = { .rank = 2, .shape = { c[0], c[1] }, .stride = { c[1] + 1, 1 }, .offset = 2 };
-    *elements = mg_elements(&view);
-    return view;
+    int64_t count = mg_count(view->shape, view->rank);
+    return mt_rng_below(rng, 2) && view->rank > 0 && count > 0 ? nearby(rng, view) : mg_00_random_factors(rng, count);
 }
 
-/* A view and a shape with as many elements, for which a view exists, or none. Row-major views fit any shape, so these
- * may be huge. Of the others some repeat elements, and some have 8 dimensions. */
-static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt_shape *shape, int64_t **elements,
-                            int t)
+static bool reshape_once(mg_run *run, mt_view view, mt_shape shape)
 {
-    bool plain = fits && !spec->permuted && !spec->gaps && !spec->repeats;
-    mg_view_spec strided = *spec;
-    strided.repeats = spec->repeats || t % 4 >= 2;
-    if (!fits && t < 4)
-        return pick_rounded(shape, elements, t / 2);
-    if (plain && spec->dim_high > 1 && t == 0) {
-        mt_view view = { .rank = 2, .shape = { 6, 2 }, .stride = { 2, 1 }, .offset = 4 };
-        *shape = MT_SHAPE(2, 1, 3, 1, 2, 1, 1, 1);
-        *elements = mg_elements(&view);
-        return view;
-    }
-    for (;;) {
-        mt_view view = plain && t == 4 ? mg_scalar_view(rng)
-                       : plain         ? mg_nth_view(rng, spec, t)
-                       : t % 8 == 7    ? mg_rank_8_view(rng, &strided)
-                                       : mg_random_view(rng, &strided);
-        int64_t count = mg_count(view.shape, view.rank);
-        for (int d = 0; d < view.rank && fits && !plain && t % 4 == 1; d++) /* one element, repeated, has any shape */
-            view.stride[d] = 0;
-        *shape =
-            mt_rng_below(rng, 2) && view.rank > 0 && count > 0 ? nearby(rng, &view) : mg_00_random_factors(rng, count);
-        *elements = mg_elements(&view);
-        if (plain || expressible(*elements, *shape) == fits)
-            return view;
-        free(*elements);
-    }
+    mt_view want;
+    bool fits = expressible(&want, &view, shape);
+    return fits_once(run, "mt_view_reshape", view, shape, fits ? &want : NULL);
+}
+
+/* A row-major view fits any shape, so it may be large. */
+static bool reshape_plain(mg_run *run, const tensor_case *c, mt_view view)
+{
+    (void)c;
+    return reshape_once(run, view, new_shape(mg_rng(run), &view));
+}
+
+/* A shape for which a view exists and, in a row of others, one for which none does. */
+static bool reshape_strided(mg_run *run, const tensor_case *c, mt_view view)
+{
+    mt_view to;
+    for (int fits = 1; fits >= c->fits; fits--)
+        for (int tries = 0; tries < 100; tries++) {
+            mt_shape shape = new_shape(mg_rng(run), &view);
+            if (expressible(&to, &view, shape) != fits)
+                continue;
+            if (!reshape_once(run, view, shape))
+                return false;
+            break;
+        }
+    return true;
 }
 
 void mg_00_reshape(mg_run *run, const void *one_case)
 {
-    const tensor_case *c = one_case;
-    for (int t = 0; t < 4 * TRIES; t++) {
-        bool fits = c->fits || t % 2;
-        mt_shape shape;
-        int64_t *elements;
-        mt_view view = pick_reshape(mg_rng(run), &c->spec, fits, &shape, &elements, t);
-        mg_begin(run, "mt_view_reshape");
-        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
-        int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
-        mg_in_view(run, "view", &view);
-        mg_in_shape(run, "shape", shape);
-        bool good = mg_call(run) &&
-                    expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mg_00_text(&view, "to", shape)) &&
-                    (!fits || mg_expect_view(run, "out", shape, elements, &view));
-        free(before);
-        free(elements);
-        if (!good && mg_count(view.shape, view.rank) == 0)
-            mg_note(run, "a view with 0 elements can have any shape with 0 elements, by which nothing is divided");
-        if (!good)
+    static const mg_00_view scalar = { "a scalar", NULL, { .offset = 7 } },
+                            same = { "one element, repeated",
+                                     "where all strides are 0, so are those of the result",
+                                     { .rank = 3, .shape = { 4, 3, 2 }, .offset = 3 } };
+    const mt_view six = { .rank = 2, .shape = { 6, 2 }, .stride = { 2, 1 }, .offset = 4 },
+                  long_runs = { .rank = 2, .shape = { 4, 6 }, .stride = { 7, 1 }, .offset = 2 },
+                  short_runs = { .rank = 2, .shape = { 6, 4 }, .stride = { 5, 1 }, .offset = 2 };
+    tensor_case c = *(const tensor_case *)one_case;
+    if (c.fits && !c.spec.permuted) {
+        if (!mg_00_each_view(run, &c, reshape_plain, &scalar, c.spec.dim_high > 1))
             return;
+        mg_part(run, "new sizes of 1 to 8 dimensions", NULL);
+        if (c.spec.dim_high > 1)
+            reshape_once(run, six, MT_SHAPE(2, 1, 3, 1, 2, 1, 1, 1));
+        return;
     }
+    c.spec.small = 1;
+    if (!mg_00_each_view(run, &c, reshape_strided, &same, c.fits))
+        return;
+    c.spec.repeats = 1;
+    mg_part(run, "repeated elements", "a stride of 0 is a stride as any other: the same two rules hold");
+    if (!mg_00_each_view(run, &c, reshape_strided, NULL, 0))
+        return;
+    mg_part(run, "sizes that do not divide", "the last sizes of the shape must divide the last run of elements");
+    if (!c.fits && reshape_once(run, long_runs, MT_SHAPE(2, 3, 4)))
+        reshape_once(run, short_runs, MT_SHAPE(2, 4, 3));
 }
 
 /* ---- 00.7 ----------------------------------------------------------------------------------- */
-
-/* A view to copy: of ranks as the row has them, or 8, some with dimensions of size 1, whose strides must not matter. */
-static mt_view pick_copied(mt_rng *rng, mg_view_spec spec, int t)
-{
-    if (t == 0 && spec.repeats) /* an index above 255 */
-        return (mt_view){ .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } };
-    if (t == 1 && spec.permuted) /* as many elements as from the first to the last, but the middle is transposed */
-        return (mt_view){ .rank = 4, .shape = { 3, 2, 4, 5 }, .stride = { 40, 5, 10, 1 }, .offset = 3 };
-    if (t == 4 && spec.offset) /* more than a stack of 8 MiB */
-        return (mt_view){ .rank = 2, .shape = { 2, 1100001 }, .stride = { 1100001, 1 }, .offset = 3 };
-    if (t == 4 && spec.gaps && spec.permuted) /* an index above 65535 */
-        return (mt_view){ .rank = 3, .shape = { 2, 70001, 2 }, .stride = { 210004, 3, 1 } };
-    if (t == 5 && spec.gaps && spec.permuted) /* a long run with gaps */
-        return (mt_view){ .rank = 1, .shape = { 70001 }, .stride = { 2 } };
-    spec.ones = spec.ones || t % 4 == 2;
-    mt_view view = t % 4 == 3 && spec.rank_high > 1 ? mg_rank_8_view(rng, &spec) : mg_random_view(rng, &spec);
-    for (int d = 0; d < view.rank; d++)
-        if (view.shape[d] == 1)
-            view.stride[d] = mg_pick(rng, 0, 99);
-    return view;
-}
 
 /* Any bytes; some elements are a negative zero or a signalling NaN, which arithmetic does not keep. */
 static void fill_bytes(mt_rng *rng, char *to, int64_t n, int64_t size)
@@ -365,20 +335,59 @@ static bool expect_copy(mg_run *run, const char *storage, const mt_view *view, i
     return true;
 }
 
+static bool copied(mg_run *run, const tensor_case *c, mt_view view, bool searched)
+{
+    const int64_t size = mt_dtype_size(c->dtype), span = mg_span(&view);
+    for (int d = 0; d < view.rank; d++)
+        if (view.shape[d] == 1)
+            view.stride[d] = mg_pick(mg_rng(run), 0, 99);
+    mg_begin(run, "mt_copy_strided");
+    mg_out(run, "out", c->dtype, MT_SHAPE(mg_count(view.shape, view.rank)));
+    char *storage = mg_in(run, "storage", c->dtype, MT_SHAPE(span));
+    fill_bytes(mg_rng(run), storage, span, size);
+    mg_in_view(run, "view", &view);
+    mg_i64(run, "size", size);
+    return (searched ? mg_shared_call(run) : mg_call(run)) && expect_copy(run, storage, &view, size);
+}
+
+static bool copy_once(mg_run *run, const tensor_case *c, mt_view view)
+{
+    return copied(run, c, view, false);
+}
+
 void mg_00_copy(mg_run *run, const void *one_case)
 {
-    const tensor_case *c = one_case;
-    const int64_t size = mt_dtype_size(c->dtype);
-    for (int t = 0; t < TRIES; t++) {
-        mt_view view = pick_copied(mg_rng(run), c->spec, t);
-        int64_t count = mg_count(view.shape, view.rank), span = mg_span(&view);
-        mg_begin(run, "mt_copy_strided");
-        mg_out(run, "out", c->dtype, MT_SHAPE(count));
-        char *storage = mg_in(run, "storage", c->dtype, MT_SHAPE(span));
-        fill_bytes(mg_rng(run), storage, span, size);
-        mg_in_view(run, "view", &view);
-        mg_i64(run, "size", size);
-        if (!(t == 2 ? mg_shared_call(run) : mg_call(run)) || !expect_copy(run, storage, &view, size))
+    static const mg_00_view large = { "a large array",
+                                      "the array may be larger than a stack",
+                                      { .rank = 2, .shape = { 2, 1100001 }, .stride = { 1100001, 1 }, .offset = 3 } },
+                            repeated = { "an index above 255",
+                                         NULL,
+                                         { .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } } },
+                            strided[] = {
+                                { "only the middle permuted",
+                                  "the first and the last element do not tell whether there are gaps",
+                                  { .rank = 4, .shape = { 3, 2, 4, 5 }, .stride = { 40, 5, 10, 1 }, .offset = 3 } },
+                                { "an index above 65535",
+                                  NULL,
+                                  { .rank = 3, .shape = { 2, 70001, 2 }, .stride = { 210004, 3, 1 } } },
+                                { "a long run with gaps", NULL, { .rank = 1, .shape = { 70001 }, .stride = { 2 } } },
+                            };
+    tensor_case c = *(const tensor_case *)one_case;
+    c.spec.small = 1;
+    if (!mg_00_each_view(run, &c, copy_once,
+                         c.spec.offset    ? &large
+                         : c.spec.repeats ? &repeated
+                                          : strided,
+                         c.spec.offset || c.spec.repeats ? 1
+                         : c.spec.permuted               ? MT_COUNT(strided)
+                                                         : 0))
+        return;
+    mg_part(run, "several threads", NULL);
+    if (!copied(run, &c, mg_random_view(mg_rng(run), &c.spec, MG_VIEW_ANY), true))
+        return;
+    mg_part(run, "sizes of 1", "the stride of a dimension of size 1 is never used");
+    c.spec.ones = c.spec.dim_low > 1;
+    for (int t = 0; t < 3; t++)
+        if (!copy_once(run, &c, mg_random_view(mg_rng(run), &c.spec, MG_VIEW_ANY)))
             return;
-    }
 }

@@ -3,7 +3,7 @@
 
 #include "checks/00-views.h"
 
-enum { TRIES = 12 }; /* random views per row: an error in one view of three is missed once in 130 runs */
+enum { TRIES = 12 }; /* random views of a part: an error in one view of three is missed once in 130 runs */
 
 typedef struct tensor_case {
     mg_case head;
@@ -11,7 +11,7 @@ typedef struct tensor_case {
     int64_t step;   /* slice: steps 1 .. this */
     bool negative;  /* transpose, slice: count dimensions from the end */
     bool empty;     /* slice: start = stop */
-    bool fits;      /* broadcast, reshape: possible for every view; false: for every second one */
+    bool fits;      /* broadcast, reshape: possible for every view; false: for some */
     mt_dtype dtype; /* copy */
 } tensor_case;
 
@@ -21,6 +21,16 @@ const char *mg_00_text(const mt_view *view, const char *word, mt_shape shape);
 /* mg_00_random_factors -- a random shape of `count` elements: its prime factors distributed over a random number of
  * dimensions, some of size 1. */
 mt_shape mg_00_random_factors(mt_rng *rng, int64_t count);
+
+typedef struct mg_00_view {
+    const char *part, *hint;
+    mt_view view;
+} mg_00_view;
+
+/* mg_00_each_view -- one(run, c, view) for random views as the row's spec allows them, then for others in named parts
+ * of the row (8 dimensions, large sizes) and for the given ones. */
+typedef bool mg_00_view_fn(mg_run *run, const tensor_case *c, mt_view view);
+bool mg_00_each_view(mg_run *run, const tensor_case *c, mg_00_view_fn *one, const mg_00_view *given, int count);
 
 /* 00-aborts.c */
 void mg_00_at_abort(mg_run *run, const void *one_case);
