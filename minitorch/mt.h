@@ -56,7 +56,7 @@
 #include "models/gpt2_ops.h"   /* ... its operations */
 #include "models/sample.h"     /* text from it                                        lab 08 */
 #include "models/program.h"    /* a training program of your own                      lab 08 */
-#include "models/decoder.h"    /* ... with a cache of keys and values                 lab 08 */
+#include "models/decoder.h"    /* text from a model, with a cache of keys and values   lab 08 */
 
 /* Memory and files of a run. */
 #include "memory/choose.h"   /* which blocks to compute again, under a budget         lab 10 */

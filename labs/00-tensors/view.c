@@ -3,7 +3,8 @@
  *   memory                 a b c d e f                           element (i,j) is at
  *   [2,3] stride [3,1]     a b c / d e f                         0 + 3i + 1j
  *
- * Nothing here accesses the elements; every function computes a few integers from a few integers. */
+ * Nothing here accesses the elements; every function computes a few integers from a few integers. Other views
+ * of the same memory (transposed, sliced, broadcast): strides.c. */
 #include "core/view.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* ending.c -- how a program ends: stopped by a signal where its files are complete, and with the right exit status. */
+/* ending.c -- how a program ends: a signal such as Ctrl-C asks it to stop, and its loop does so where its files are
+ * complete (train/loop.c), with the right exit status. */
 #include "cli/cli.h"
 
 #include <errno.h>

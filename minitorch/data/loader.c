@@ -15,8 +15,9 @@
 
 typedef struct slot {
     mt_batch batch;
-    int64_t *index;  /* [batch] the batch's */
-    int64_t skipped; /* the result of loading, with the next two */
+    int64_t *index; /* [batch] the numbers of its samples */
+    /* Set by whoever fills the batch: */
+    int64_t skipped;
     mt_status status;
     char message[1024]; /* the worker's mt_last_error, for the caller's thread */
 } slot;

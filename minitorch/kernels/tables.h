@@ -1,6 +1,6 @@
 /* tables.h -- which kernel an op runs on which device. An op never names a kernel, it asks the table of its device:
  *
- *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
+ *     mt_kernels(x->storage->device)->relu_fwd(mt_f32(out), mt_f32(x), mt_numel(x));
  *
  * A table has the kernels of one device: mt_base_table those that kernels/kernels.h declares; a folder with kernels of
  * its own has a header, and a table, of its own. Such a header has a list of names K(relu_fwd); the struct, the CPU's

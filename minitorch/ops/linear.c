@@ -1,6 +1,7 @@
 /* linear.c -- x w + b.
- * Kernels: linear_* of kernels/kernels.h; CPU: unit linear.c of lab 02; devices: kernels/tables.h. Of f32
- * tensors mt_products_of() is the table of these kernels on the tensors' device (ops/policy.h). */
+ * Kernels: linear_* of kernels/kernels.h; CPU: unit linear.c of lab 02; devices: kernels/tables.h.
+ * mt_products_of(dtype) is the table through which the op calls them (ops/policy.h); that of f32 asks the
+ * tensors' device. */
 #include "ops/call.h"
 
 #include <inttypes.h>

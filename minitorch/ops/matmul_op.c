@@ -2,8 +2,9 @@
  *
  * A transposed view of a dense matrix is passed to the kernel with its strides, not copied.
  *
- * Kernels: matmul of kernels/matmul.h; CPU: unit matmul.c of lab 01; devices: kernels/tables.h. Of f32
- * tensors mt_products_of() is the table with this kernel on the tensors' device (ops/policy.h). */
+ * Kernels: matmul of kernels/matmul.h; CPU: unit matmul.c of lab 01; devices: kernels/tables.h.
+ * mt_products_of(dtype) is the table through which the op calls it (ops/policy.h); that of f32 asks the
+ * tensors' device. */
 #include "ops/call.h"
 
 #include <inttypes.h>

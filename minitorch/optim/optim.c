@@ -212,8 +212,9 @@ static bool apply(mt_optim *optim, mt_update *updates)
     return true;
 }
 
-/* Gradients are read; parameters and state are read and written. */
-static void count(mt_optim_param *p)
+/* Counts the parameter's step, and the bytes that its update moves: the gradient is read, the parameter and its states
+ * are read and written. */
+static void finish_step(mt_optim_param *p)
 {
     int64_t states = 0;
     for (int i = 0; i < MT_UPDATE_STATES; i++)
@@ -231,6 +232,6 @@ void mt_optim_step(mt_optim *optim)
     bool done = optim->count > 0 && apply(optim, u);
     for (mt_optim_param *p = optim->param; p < optim->param + optim->count && done; p++)
         if (p->tensor->grad)
-            count(p);
+            finish_step(p);
     free(u);
 }

@@ -114,13 +114,14 @@ static mt_status save_and_evaluate(mt_loop *l)
     return evaluates(l) ? evaluate_saved(l, due) : MT_OK;
 }
 
-/* Whether the checkpoint that a run continues from was saved before its evaluation: that ends a stretch. */
+/* Whether the checkpoint that a run continues from was saved before its evaluation, which is then due before the next
+ * step. */
 static bool owes_evaluation(const mt_loop *l)
 {
     return l->step > 0 && l->step == l->begun && l->since.finite > 0 && evaluates(l);
 }
 
-/* Of several ranks, waiting is measured as a share of the steps. */
+/* With several ranks, a step is a span of its own, so that the time of waiting can be shown as a share of the steps. */
 static bool step_of_ranks(mt_loop *l, mt_step_result *result)
 {
     MT_SPAN(MT_SPAN_STEP);

@@ -46,8 +46,8 @@ static int64_t cut(int64_t n, int64_t parts, int64_t p)
 
 /* Both fill a panel of K rows with `width` numbers each, of which only `there` exist in the matrix; the others may have
  * any finite value, because their results are not stored. Here panel[k * width + w] is from[k * ld + w]: a row of the
- * panel is contiguous in the matrix. They write whole vectors, the last of several ending with its row. One longer than
- * a row writes up to VL - 1 numbers past it, which are not used. */
+ * panel is contiguous in the matrix. They write whole vectors: the last of several is moved back, to end with its row;
+ * a row shorter than a vector has up to VL - 1 numbers written past it, which are not used. */
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* LAB 01.4 BEGIN  Copy the K rows, a vector at a time.
@@ -111,7 +111,8 @@ static void pack(panel *panels, int64_t n, float *block, int64_t width, mt_matri
 /* ---- 01.5: the micro-kernel ------------------------------------------------------------------ */
 
 /* One tile of C, `rows` high and `vecs` vectors wide (constants where this is inlined: every sum[i][v] is a register),
- * the last of which may be incomplete (t.N). In a wide tile t.a.row is 1, and A's addresses need no registers. */
+ * the last of which may be incomplete (t.N). In a wide tile A is packed or transposed (multiply_block),
+ * so t.a.row is 1 and A's addresses need no registers. */
 static inline __attribute__((always_inline)) void micro_kernel(mt_product t, int rows, int vecs)
 {
     mt_vec sum[MR][2] = { 0 };
