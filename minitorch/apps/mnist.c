@@ -32,11 +32,10 @@ int main(void)
     /* Data: x is an image of 28 x 28 numbers, y its label, 0 to 9. Each epoch has the images in another order. */
     mt_mnist mnist;
     mt_must(mt_mnist_open(&mnist, mt_mnist_folder()));
-    mt_loader_config train_config = mt_loader_config_default(mnist.train);
-    mt_loader_config test_config = mt_loader_config_default(mnist.test);
-    train_config.batch = test_config.batch = BATCH;
-    train_config.sampler = mt_sampler_shuffling(mnist.train->count, SEED);
-    mt_loader *train = mt_loader_new(&train_config), *test = mt_loader_new(&test_config);
+    mt_loader_config training = mt_loader_config_default(mnist.train), testing = mt_loader_config_default(mnist.test);
+    training.batch = testing.batch = BATCH;
+    training.sampler = mt_sampler_shuffling(mnist.train->count, SEED);
+    mt_loader *train = mt_loader_new(&training), *test = mt_loader_new(&testing);
 
     /* Model: images to hidden units to one number a class, the logits. */
     mt_rng rng = mt_rng_new(SEED, MT_STREAM_INIT);
