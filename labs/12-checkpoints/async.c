@@ -79,9 +79,9 @@ static void take(mt_state *copy, const mt_state *state, bool exists)
 mt_status mt_saver_wait(mt_saver *s)
 {
     mt_status status = MT_OK;
-    /* TODO 12.7: The end of the thread, if there is one, and what it has to say.
-     * Hint: pthread_join, once for each thread. An error is reported once, with its words: mt_last_error() of the
-     * other thread is in s->why, and mt_fail makes it this thread's. */
+    /* TODO 12.7: Wait for the end of the thread, if there is one, and take over its error.
+     * Hint: a thread is joined once. An error is reported once, with its words: mt_last_error() of the other thread is
+     * in s->why, and mt_fail makes it this thread's. */
     MT_TODO("12.7"); /* delete this line when yours stands here */
     return status;
 }
@@ -91,7 +91,7 @@ mt_status mt_saver_save(mt_saver *s, int64_t step, const mt_state *model, const 
     mt_status status = MT_OK;
     /* TODO 12.7: Wait for the last save; then copy; then write, in a thread or here.
      * Hint: until when are the copies read? take() makes a copy, write_out(s) writes s->model, s->rest and s->step,
-     * and pthread_create calls it in a thread. Without config.async, and where there is no thread to be had, it is
+     * and pthread_create calls it in a thread. Without config.async, and if no thread can be started, it is
      * called here, and mt_saver_wait(s) has its error. */
     MT_TODO("12.7"); /* delete this line when yours stands here */
     return status;

@@ -40,8 +40,8 @@ mt_status mt_checkpoint_remove(const char *folder)
         return MT_ERR_IO;
     bool good = true;
     /* TODO 12.3: The manifest, durably; then all other files, then the folder.
-     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is not a failure. What may a power cut
-     * leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
+     * Hint: io->remove removes a path. If there is no manifest (errno is ENOENT), that is not a failure. What may a
+     * power cut leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
     MT_TODO("12.3"); /* delete this line when yours stands here */
     mt_names_free(&names);
     return good ? MT_OK : mt_fail(MT_ERR_IO, "%s: cannot be removed: %s", folder, strerror(errno));
@@ -63,8 +63,8 @@ mt_status mt_commit(const char *folder, mt_part *parts, int64_t count)
     if (status != MT_OK)
         return status;
     /* TODO 12.3: The folder, durably; then its files in order, and no other after one that failed.
-     * Hint: the folder is a name in its parent. Where a call fails, status = mt_fail(MT_ERR_IO, "%s: %s",
-     * folder, strerror(errno)). */
+     * Hint: the folder is an entry of its parent. A call that fails makes the status MT_ERR_IO, with a message of the
+     * folder and the reason (errno). */
     MT_TODO("12.3"); /* delete this line when yours stands here */
     if (status != MT_OK) { /* the disk may be full: the space is needed */
         char why[1024];

@@ -53,7 +53,7 @@ mt_status mt_recover(int64_t *step, const char *dir, mt_skipped skipped, void *u
     status = count == 0 ? mt_fail(MT_ERR_IO, "%s: there is no checkpoint", dir)
                         : mt_fail(MT_ERR_FORMAT, "%s: none of its checkpoints is valid", dir);
     /* TODO 12.4: From the newest on, up to the first that is valid.
-     * Hint: mt_last_error() has the reason why one is not. */
+     * Hint: mt_last_error() has the reason why a checkpoint is not valid. */
     MT_TODO("12.4"); /* delete this line when yours stands here */
     free(steps);
     return status != MT_ERR_FORMAT ? status : mt_fail(status, "%s: none of its checkpoints is valid", dir);

@@ -5,7 +5,7 @@
 
 bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i)
 {
-    /* TODO 12.5: One of the newest, one of every so many steps, or the best. */
+    /* TODO 12.5: One of the newest, every nth step, or the best. */
     MT_TODO("12.5"); /* delete this line when yours stands here */
 }
 

@@ -64,7 +64,7 @@ static task *head_of(const cluster *c)
 static void start_in_order(cluster *c)
 {
     /* TODO 15.12: As long as the first of the queue fits, all its devices at once.
-     * Hint: head_of, give; nothing overtakes a head that does not fit. */
+     * Hint: nothing overtakes a head that does not fit (head_of, give). */
     MT_TODO("15.12"); /* delete this line when yours stands here */
 }
 
@@ -110,7 +110,7 @@ static void deal(cluster *c)
 {
     int64_t *shares = calloc((size_t)c->count + 1, sizeof *shares), left = c->is->devices;
     MT_CHECK(shares, "out of memory");
-    /* TODO 15.14: Who runs, each with its least; then one device after the other.
+    /* TODO 15.14: The jobs that run, each with its least; then one device after the other.
      * Hint: tasks are in the order of the queue. Running ones keep their least before any other starts; the first that
      * waits and does not fit stops those behind it. */
     MT_TODO("15.14"); /* delete this line when yours stands here */

@@ -50,7 +50,7 @@ static void pass_changes(run *r)
 static void fail(run *r, double at)
 {
     mt_goodput *time = &r->out->time;
-    /* TODO 15.18: All since the last save is lost; a restart; from there again. */
+    /* TODO 15.18: All steps since the last save are lost; after a restart the run goes on from there. */
     MT_TODO("15.18"); /* delete this line when yours stands here */
 }
 

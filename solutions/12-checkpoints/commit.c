@@ -42,8 +42,8 @@ mt_status mt_checkpoint_remove(const char *folder)
         return MT_ERR_IO;
     bool good = true;
     /* LAB 12.3 BEGIN  The manifest, durably; then all other files, then the folder.
-     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is not a failure. What may a power cut
-     * leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
+     * Hint: io->remove removes a path. If there is no manifest (errno is ENOENT), that is not a failure. What may a
+     * power cut leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
     snprintf(path, sizeof path, "%s/" MT_MANIFEST, folder);
     good = (io->remove(io, path) == 0 || errno == ENOENT) && io->fsync_dir(io, folder) == 0;
     for (int64_t i = 0; i < names.count && good; i++) {
@@ -72,8 +72,8 @@ mt_status mt_commit(const char *folder, mt_part *parts, int64_t count)
     if (status != MT_OK)
         return status;
     /* LAB 12.3 BEGIN  The folder, durably; then its files in order, and no other after one that failed.
-     * Hint: the folder is a name in its parent. Where a call fails, status = mt_fail(MT_ERR_IO, "%s: %s",
-     * folder, strerror(errno)). */
+     * Hint: the folder is an entry of its parent. A call that fails makes the status MT_ERR_IO, with a message of the
+     * folder and the reason (errno). */
     if (io->mkdir(io, folder) != 0 || io->fsync_dir(io, parent) != 0)
         status = mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(errno));
     for (int64_t i = 0; i < count && status == MT_OK; i++)

@@ -61,7 +61,7 @@ mt_status mt_recover(int64_t *step, const char *dir, mt_skipped skipped, void *u
     status = count == 0 ? mt_fail(MT_ERR_IO, "%s: there is no checkpoint", dir)
                         : mt_fail(MT_ERR_FORMAT, "%s: none of its checkpoints is valid", dir);
     /* LAB 12.4 BEGIN  From the newest on, up to the first that is valid.
-     * Hint: mt_last_error() has the reason why one is not. */
+     * Hint: mt_last_error() has the reason why a checkpoint is not valid. */
     for (int64_t i = 0; i < count; i++) {
         if (mt_checkpoint_check(dir, steps[i]) == MT_OK) {
             *step = steps[i];

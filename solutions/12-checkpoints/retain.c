@@ -5,7 +5,7 @@
 
 bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i)
 {
-    /* LAB 12.5 BEGIN  One of the newest, one of every so many steps, or the best. */
+    /* LAB 12.5 BEGIN  One of the newest, every nth step, or the best. */
     return keep->last == 0 || i < keep->last || (keep->every && steps[i] % keep->every == 0) || steps[i] == keep->best;
     /* LAB 12.5 END */
 }

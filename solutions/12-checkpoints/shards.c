@@ -14,8 +14,8 @@ int64_t mt_shards_plan(int64_t *begin, const mt_state *state, int64_t limit)
     int64_t shards = 0, used = 0;
     begin[0] = 0;
     /* LAB 12.2 BEGIN  One item after the other, into the file that is open; begin[shards] is its first item.
-     * Hint: a tensor that does not fit begins the next file, unless the open one has no bytes yet: then it is larger
-     * than any file may be, and gets one alone. No bytes fit anywhere. The last file ends with the list. */
+     * Hint: a tensor that does not fit begins the next file, unless the open one has no bytes yet: then the tensor is
+     * larger than any file may be, and has this one alone. No bytes fit anywhere. The last file ends with the list. */
     for (int64_t i = 0; i < state->count; i++) {
         int64_t bytes = bytes_of(&state->item[i]);
         if (used > 0 && bytes > mt_max(limit - used, 0)) {

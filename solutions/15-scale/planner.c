@@ -223,8 +223,8 @@ static mt_plan_why nearest(mt_plan_answer *out, const mt_plan_problem *p)
     search s = { p, days_of, (double)p->device.memory, INFINITY, INFINITY, { 0 }, INFINITY };
     mt_plan_why why = MT_PLAN_NO_DOLLARS;
     /* LAB 15.9 BEGIN  The fastest that fits says whether memory or days are missing; else dollars are.
-     * Hint: `run` again with another value, or other limits. Where nothing fits, the nearest needs the fewest bytes; of
-     * what fits in days, it is the cheapest. */
+     * Hint: call `run` again with another value, or with other limits. Where nothing fits, the nearest strategy needs
+     * the fewest bytes; of those that fit in days, it is the cheapest. */
     if (!run(&s)) {
         why = MT_PLAN_NO_MEMORY;
         s.value = bytes_of;

@@ -65,7 +65,7 @@ static task *head_of(const cluster *c)
 static void start_in_order(cluster *c)
 {
     /* LAB 15.12 BEGIN  As long as the first of the queue fits, all its devices at once.
-     * Hint: head_of, give; nothing overtakes a head that does not fit. */
+     * Hint: nothing overtakes a head that does not fit (head_of, give). */
     for (task *head; (head = head_of(c)) && head->job->devices <= c->free;)
         give(c, head, head->job->devices);
     /* LAB 15.12 END */
@@ -135,7 +135,7 @@ static void deal(cluster *c)
 {
     int64_t *shares = calloc((size_t)c->count + 1, sizeof *shares), left = c->is->devices;
     MT_CHECK(shares, "out of memory");
-    /* LAB 15.14 BEGIN  Who runs, each with its least; then one device after the other.
+    /* LAB 15.14 BEGIN  The jobs that run, each with its least; then one device after the other.
      * Hint: tasks are in the order of the queue. Running ones keep their least before any other starts; the first that
      * waits and does not fit stops those behind it. */
     for (int64_t i = 0; i < c->count; i++)

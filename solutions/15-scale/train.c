@@ -56,7 +56,7 @@ static void pass_changes(run *r)
 static void fail(run *r, double at)
 {
     mt_goodput *time = &r->out->time;
-    /* LAB 15.18 BEGIN  All since the last save is lost; a restart; from there again. */
+    /* LAB 15.18 BEGIN  All steps since the last save are lost; after a restart the run goes on from there. */
     time->failures++;
     time->lost += at - r->since;
     time->restarting += r->job->restart;
