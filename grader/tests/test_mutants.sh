@@ -73,6 +73,7 @@ expect "its lines are one mutant" 1 "mutants: 0 passed, 1 failed" "$mutants" "$b
 mutant "02.7 softmax: large logits" plus
 expect "another step is not enough" 1 'no row is called "02.7 softmax: large logits"' "$mutants" "$build"
 mutant "02.6 softmax: large logits" moins
+rm -r build/mutants # nor was it made before
 expect "an entry that does not apply" 1 "failed: 02-backprop/sign: $table:4: sign: solutions/02-backprop/unit.c has this 0 times, not 1: moins" "$mutants" "$build"
 mutant "softmax" plus
 expect "an entry without a row to catch it" 1 "$table:3: a head is: name | unit.c | 02.6 softmax: large logits" "$mutants" "$build"

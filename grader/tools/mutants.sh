@@ -70,7 +70,7 @@ judge() {
 try_one() {
     local name=$1 word=caught said start=$SECONDS caught=build/mutants/$1/caught key
     key=$( (echo "${tools[${1%/*}]}" "${row_of[$1]}" "${words_of[$1]}" "${error_of[$1]}" &&
-        cat "$made/$1/${unit_of[$1]}" {solutions,labs}/"${name%/*}"/*.{c,cu,json} 2>/dev/null) | sha256sum)
+        cat "$made/$1/${unit_of[$1]}" {solutions,labs}/"${name%/*}"/*.{c,cu,json} 2>/dev/null || true) | sha256sum)
     if [ -z "${SEED:-}" ] && [ -e "$caught" ] && [ "$(head -1 "$caught")" = "$key" ]; then
         said="$(tail -1 "$caught")  (unchanged)"
     else
