@@ -235,34 +235,37 @@ static void say_lost(mg_run *run, const model *m, int64_t i, const extent *e)
         return;
     if (e->offset == 0)
         mg_hint(run, "mt_pool_best_fit has to find it: look at all blocks of the list mt_pool_list(bytes), and of the "
-                     "next lists while none suits");
+                     "next lists if none suits");
     else
-        mg_hint(run, "it is the rest of a block: mt_pool_best_fit has to find it in its list, where mt_pool_split has "
-                     "entered it: mt_pool_put(pool, mt_pool_cut(...))");
+        mg_hint(run,
+                "it is the rest of a block: mt_pool_split has to enter it in its list, where mt_pool_best_fit has to "
+                "find it");
 }
 
 /* A free block suits: the system must not be asked, and one of that size is to be taken. */
 static bool judge_fit(mg_run *run, model *m, int64_t i, int64_t fit)
 {
     int64_t bytes = m->script->event[i][1], smallest = m->extent[fit].bytes, at = find(m, m->piece[i], m->offset[i]);
+    bool asked = m->calls[i] != (i ? m->calls[i - 1] : 0);
+    bool begins = at >= 0 && is_free(&m->extent[at]) && m->extent[at].offset == m->offset[i];
+    if (!asked && begins && m->small[m->piece[i]] == is_small(bytes) && m->extent[at].bytes == smallest)
+        return use(m, at, block_of(bytes), i), true;
     say_lost(run, m, i, &m->extent[fit]);
-    if (m->calls[i] != (i ? m->calls[i - 1] : 0))
+    if (asked)
         mg_fail(run, "event %lld, %lld bytes: the system was asked, although a free block has %lld bytes", LL(i),
                 LL(bytes), LL(smallest));
     else if (m->piece[i] < 0)
         mg_fail(run, "event %lld, %lld bytes: got NULL or an address outside of all segments; a free block has %lld",
                 LL(i), LL(bytes), LL(smallest));
-    else if (at < 0 || !is_free(&m->extent[at]) || m->extent[at].offset != m->offset[i])
+    else if (!begins)
         mg_fail(run, "event %lld, %lld bytes: lies at byte %lld of segment %lld, where no free block begins", LL(i),
                 LL(bytes), LL(m->offset[i]), LL(m->piece[i]));
     else if (m->small[m->piece[i]] != is_small(bytes))
         mg_fail(run, "event %lld: %lld bytes lie in a segment for %s blocks", LL(i), LL(bytes),
                 is_small(bytes) ? "large" : "small");
-    else if (m->extent[at].bytes != smallest)
+    else
         mg_fail(run, "event %lld, %lld bytes: taken from a free block of %lld bytes; the smallest that suits has %lld",
                 LL(i), LL(bytes), LL(m->extent[at].bytes), LL(smallest));
-    else
-        return use(m, at, block_of(bytes), i), true;
     return false;
 }
 
