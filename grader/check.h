@@ -82,9 +82,11 @@ void mg_null(mg_run *run, const char *name);
  * fresh worker: when it repeats the inputs of another, the answer to that is not remembered. */
 void mg_threads(mg_run *run, int threads);
 
-/* mg_same_place -- from now on, whether arrays begin at the same place in their pages in all calls: where a unit's
- * vectors begin at a multiple of 64 bytes, equal inputs have equal bits only then. */
-void mg_same_place(mg_run *run, bool same);
+/* mg_place_arrays -- from now on, where arrays begin. MG_ANYWHERE: in turn at the start of a page, behind which an overrun is
+ * not seen, and so that they end with one. MG_ALIGNED: the former. MG_AT_END: the latter, at the same addresses in every
+ * call of equal shapes: where a unit's vectors begin at a multiple of 64 bytes, equal inputs have equal bits only then. */
+typedef enum mg_where { MG_ANYWHERE, MG_ALIGNED, MG_AT_END } mg_where;
+void mg_place_arrays(mg_run *run, mg_where where);
 
 /* mg_rng -- the run's random numbers: a fresh seed each time, printed with a failure, repeatable with --seed. */
 mt_rng *mg_rng(mg_run *run);

@@ -1,342 +1,311 @@
-/* 02-kernels.c -- how the checks of linear, softmax and cross-entropy run (steps 02.1, 02.2, 02.6, 02.7), each against
- * its oracle. Rows: 02-backprop.c. */
+/* 02-kernels.c -- the kernels of lab 02: the signature, the oracle and the edges of each. Rows: 02-backprop.c. */
 #include "checks/02-backprop.h"
-#include "checks/answer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls of a row, with fresh values and, where they are random, fresh sizes. Rows of random sizes then have three
- * calls with a size of 0, one of many rows, one that is searched for data races, and three that are repeated with other
- * numbers of threads: of five rows, of one, and of two. In linear, so are long sums over rows and over inputs. */
-enum {
-    CALLS = 6,
-    NO_ROWS = CALLS,
-    NO_INPUTS,
-    NO_OUTPUTS,
-    MANY_ROWS,
-    SEARCHED,
-    BITS,
-    ONE_ROW,
-    TWO_ROWS,
-    ROW_BITS,
-    INPUT_BITS,
-    ALL
-};
-
-/* Numbers of rows and of columns beyond what 16 bits count, and a number of threads beyond what most machines have. */
-enum { MANY = (1 << 16) + 3, WIDE = 70001, THREADS = 17, ENOUGH = 20011 /* columns for all threads */ };
-
-/* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */
-static mt_shape rows_of(mg_run *run, const row_case *c, int t)
+/* ---- 02.1, 02.2 linear */
+static void linear(mg_trial *t)
 {
-    if (t == MANY_ROWS)
-        return MT_SHAPE(MANY, mg_pick(mg_rng(run), 2, 5));
-    if (t == SEARCHED)
-        return MT_SHAPE(5, ENOUGH);
-    if (t >= BITS)
-        return MT_SHAPE(t < ONE_ROW ? 5 : t - ONE_ROW + 1, WIDE);
-    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200); /* drawn in this order */
-    return MT_SHAPE(N, C);
+    mg_oracle_linear(t->v[0], t->e[0], t->x[1], NULL, t->x[2], t->x[3], t->size[0], t->size[1], t->size[2]);
 }
 
-static mg_dist logits_of(const row_case *c, int t)
+static void linear_slope(mg_trial *t)
 {
-    bool negative =
-        c->dist.kind == MG_DIST_UNIFORM && c->dist.b < 0; /* all of them: a maximum must not begin at -1e9 */
-    if (t >= ONE_ROW)
-        return (mg_dist)UNIFORM(-21.2, -21.1);
-    if (!c->far || t < CALLS - 2)
-        return c->dist;
-    return t == CALLS - 1 && !negative   ? (mg_dist)UNIFORM(-1.7e38, 1.7e38)
-           : t == CALLS - 1 || !negative ? (mg_dist)UNIFORM(-1.7e38, -1e38)
-                                         : (mg_dist)UNIFORM(-20130, -20110);
+    const double *dout = t->x[3], *x = t->x[4], *w = t->x[5];
+    int64_t N = t->size[0], I = t->size[1], O = t->size[2];
+    if (t->v[0])
+        mg_oracle_linear_dx_add(t->v[0], t->e[0], dout, NULL, w, N, I, O);
+    if (t->v[1])
+        mg_oracle_linear_dw_add(t->v[1], t->e[1], dout, NULL, x, NULL, N, I, O);
+    if (t->v[2])
+        mg_oracle_linear_db_add(t->v[2], t->e[2], dout, NULL, N, O);
 }
 
-/* Calls of one and of two rows have one logit, 0, far above all others of the row, whose terms are lost beside its
- * term: a sum that is divided among threads loses fewer of them. All together are less than the tolerance. Where races
- * are searched, the last logit of a row is so large that a maximum without it makes its term infinite, and that of the
- * first row where bits are compared, among more columns. */
-static void raise_one(float *x, int t, int64_t N, int64_t C)
+/* Of very many rows only the last three count: in a sum of all, theirs are less than the tolerance. */
+static void last_rows(mg_trial *t)
 {
-    for (int64_t n = 0; n < N && t >= ONE_ROW; n++)
-        x[n * C] = 0;
-    int64_t raised = t == SEARCHED ? N : t == BITS;
-    for (float *row = x; row < x + raised * C; row += C) {
-        float most = row[0];
-        for (int64_t c = 1; c < C; c++)
-            most = fmaxf(most, row[c]);
-        row[C - 1] = most + 0.1F * fabsf(most) + 100;
+    if (t->size[0] > UINT16_MAX)
+        memset(t->f[3], 0, sizeof(float) * (size_t)((t->size[0] - 3) * t->size[2]));
+}
+
+const mg_kernel mg_02_linear_fwd = { "mt_linear_fwd_cpu",
+                                     "NIO",
+                                     .operand = { MG_WRITTEN("out", "NO"), MG_READ("x", "NI"), MG_READ("w", "IO"),
+                                                  MG_READ("b", "O", .dist = NORMAL(0, 4)) },
+                                     .oracle = linear,
+                                     .dist = NORMAL(0, 1),
+                                     .enough = 4099 };
+const mg_kernel mg_02_linear_bwd = { "mt_linear_bwd_cpu",
+                                     "NIO",
+                                     .operand = { MG_ADDED("dx", "NI"), MG_ADDED("dw", "IO"), MG_ADDED("db", "O"),
+                                                  MG_READ("dout", "NO"), MG_READ("x", "NI"), MG_READ("w", "IO") },
+                                     .oracle = linear_slope,
+                                     .prepare = last_rows,
+                                     .dist = NORMAL(0, 1),
+                                     .enough = 4099,
+                                     .optional = "dx dw db" };
+
+/* ---- 02.3 to 02.5 activations */
+static void act(mg_trial *t)
+{
+    mg_oracle_act((mg_act)t->kernel->about, t->v[0], t->e[0], t->x[1], t->size[0]);
+}
+
+static void slope(mg_trial *t)
+{
+    mg_oracle_act_add((mg_act)t->kernel->about, t->v[0], t->e[0], t->x[1], t->x[2], t->size[0]);
+}
+
+/* What backward reads is the output of forward. */
+static void save(mg_trial *t)
+{
+    const mg_act which = (mg_act)t->kernel->about;
+    for (int64_t i = 0; i < t->size[0]; i++) {
+        float *x = &t->f[2][i];
+        *x = which == MG_RELU ? fmaxf(*x, 0) : (float)(which == MG_TANH ? tanh(*x) : 1 / (1 + exp(-(double)*x)));
     }
 }
 
-static bool is_plain(const row_case *c)
+/* The last argument of a kernel: x, or what was saved of it. */
+static float *last_input(const mg_trial *t)
 {
-    return c->dist.b == 2 && !c->in_place && !c->held;
+    return t->f[2] ? t->f[2] : t->f[1];
 }
 
-/* The call after t. A row of fixed sizes has the first CALLS only. Of those with random sizes, rows of softmax and
- * cross-entropy have no size of 0, and only the `first` of a function has the calls from BITS on. */
-static int next_call(int t, bool random, bool linear, bool first)
+/* Tiny ones, the farthest, 2^value, and some whose slope of the sigmoid is 14 u or less; twenty, because rounding to the
+ * old dx hides one. */
+static void far_inputs(mg_trial *t)
 {
-    int next = t + 1 == CALLS && !linear ? MANY_ROWS : t + 1;
-    return next < CALLS || (random && next < (!first ? BITS : linear ? ALL : ROW_BITS)) ? next : ALL;
+    const float most = ldexpf(1, (int)t->value), first[] = { 1e-8f, -1e-8f, 1e-30f, -1e-30f, most, -most };
+    float *x = last_input(t);
+    memcpy(x, first, sizeof first);
+    for (int i = 0; i < 20; i++)
+        x[MT_COUNT(first) + i] = 14 + 0.05f * (float)i;
 }
 
-static bool judge(mg_run *run, int t, const mg_answer *answers, int count)
+/* Of 7 neighbours one is NaN, with and without the sign bit, the next one `beside`, and the one after it 0. */
+static void mix_nan(float *x, int64_t n, int64_t at, float beside)
 {
-    if (t == MANY_ROWS)
-        mg_threads(run, THREADS);
-    return t == SEARCHED ? mg_shared_and_judge(run, answers, count)
-           : t >= BITS   ? mg_threads_and_judge(run, answers, count)
-                         : mg_call_and_judge(run, answers, count);
-}
-
-/* ---- linear --------------------------------------------------------------------------------- */
-
-/* N, I and O of call t. */
-static mt_shape linear_sizes(mg_run *run, const linear_case *c, int t, int64_t most_inputs)
-{
-    int64_t N = mg_size(run, c->N, 80), I = mg_size(run, c->I, most_inputs), O = mg_size(run, c->O, 80);
-    switch (t) {
-    case NO_ROWS:
-        return MT_SHAPE(0, I, O);
-    case NO_INPUTS:
-        return MT_SHAPE(N, 0, O);
-    case NO_OUTPUTS:
-        return MT_SHAPE(N, I, 0);
-    case MANY_ROWS:
-        return MT_SHAPE(MANY, mt_min(I, 9), 5);
-    case SEARCHED:
-        return MT_SHAPE(17, mt_min(I, 20), 4099);
-    case BITS:
-        return MT_SHAPE(17, I, 4099);
-    case ONE_ROW:
-    case TWO_ROWS:
-        return MT_SHAPE(t - ONE_ROW + 1, I, 4099);
-    case ROW_BITS:
-        return MT_SHAPE(4099, 17, 9);
-    case INPUT_BITS:
-        return MT_SHAPE(17, 4099, 9);
-    default:
-        return MT_SHAPE(N, I, O);
+    for (int64_t i = at; i < n; i += 7) {
+        x[i] = i % 2 ? -NAN : NAN;
+        if (i + 2 < n)
+            x[i + 1] = beside, x[i + 2] = 0;
     }
 }
 
-static bool linear_fwd_once(mg_run *run, const linear_case *c, int t)
+static void relu_nan(mg_trial *t)
 {
-    mt_shape size = linear_sizes(run, c, t, 200);
-    int64_t N = size.dim[0], I = size.dim[1], O = size.dim[2];
-    mg_begin(run, "mt_linear_fwd_cpu");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, O));
-    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(N, I), (mg_dist)NORMAL(0, 1)), N * I);
-    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(I, O), (mg_dist)NORMAL(0, 1)), I * O), *b = NULL;
-    if (c->no_bias)
-        mg_null(run, "b");
-    else
-        b = mg_lift(mg_input(run, "b", MT_SHAPE(O), (mg_dist)NORMAL(0, 4)), O);
-    mg_i64(run, "N", N);
-    mg_i64(run, "I", I);
-    mg_i64(run, "O", O);
-    mg_oracle_linear(out.v, out.e, x, NULL, w, b, N, I, O);
-    free(x);
-    free(w);
-    free(b);
-    return judge(run, t, &out, 1);
+    mix_nan(t->f[1], t->size[0], t->at, -INFINITY);
 }
 
-void mg_02_linear_fwd(mg_run *run, const void *one_case)
+/* dx += dout, except where saved <= 0: also where either is NaN; and inf is not multiplied by 0. */
+static void relu_slope_nan(mg_trial *t)
 {
-    const linear_case *c = one_case;
-    for (int t = 0; t < ALL && linear_fwd_once(run, c, t); t = next_call(t, c->N < 0, true, !c->no_bias))
-        ;
+    mix_nan(t->f[2], t->size[0], t->at, -1);
+    for (int64_t i = 0; i < t->size[0]; i++)
+        if (t->f[2][i] == -1 || t->f[2][i] == 0)
+            t->f[1][i] = INFINITY;
+        else if (i % 7 == (t->at + 4) % 7)
+            t->f[1][i] = NAN;
 }
 
-enum { AGAIN = 2 }; /* after a call with other weights at the same address, as an optimizer changes them */
-
-/* The row of all three gradients also tests two of them at a time: layer 0 of a network needs no dx. */
-static bool linear_bwd_once(mg_run *run, const linear_case *c, int t)
+static void one_nan(mg_trial *t)
 {
-    mt_shape size = linear_sizes(run, c, t, 80);
-    int64_t N = size.dim[0], I = size.dim[1], O = size.dim[2];
-    int wanted = c->wanted == WANT_ALL && t % 2 && t < CALLS ? WANT_ALL - (1 << t / 2) : c->wanted;
-    const char *const name[] = { "dx", "dw", "db" };
-    const mt_shape shape[] = { MT_SHAPE(N, I), MT_SHAPE(I, O), MT_SHAPE(O) };
-    mg_answer grad[3] = { 0 };
-    mg_begin(run, t == AGAIN ? "mt_linear_bwd_cpu again" : "mt_linear_bwd_cpu");
-    for (int i = 0; i < 3; i++)
-        if (wanted >> i & 1)
-            grad[i] = mg_accumulated(run, name[i], shape[i], c->held);
-        else
-            mg_null(run, name[i]);
-    float *given = mg_input(run, "dout", MT_SHAPE(N, O), (mg_dist)NORMAL(0, 1));
-    if (t == MANY_ROWS) /* only the last three count: in a sum of so many, theirs are less than the tolerance */
-        memset(given, 0, (size_t)((N - 3) * O) * sizeof *given);
-    double *dout = mg_lift(given, N * O);
-    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(N, I), (mg_dist)NORMAL(0, 1)), N * I);
-    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(I, O), (mg_dist)NORMAL(0, 1)), I * O);
-    mg_i64(run, "N", N);
-    mg_i64(run, "I", I);
-    mg_i64(run, "O", O);
-    if (grad[0].v)
-        mg_oracle_linear_dx_add(grad[0].v, grad[0].e, dout, NULL, w, N, I, O);
-    if (grad[1].v)
-        mg_oracle_linear_dw_add(grad[1].v, grad[1].e, dout, NULL, x, NULL, N, I, O);
-    if (grad[2].v)
-        mg_oracle_linear_db_add(grad[2].v, grad[2].e, dout, NULL, N, O);
-    free(dout);
-    free(x);
-    free(w);
-    return judge(run, t, grad, 3);
+    mg_nan_at(t, 1);
 }
 
-/* db may also be summed in one part for each thread (variant bias-gradient-by-rows): its bits are not
- * compared. */
-void mg_02_linear_bwd(mg_run *run, const void *one_case)
-{
-    const linear_case *c = one_case;
-    for (int t = 0; t < ALL && linear_bwd_once(run, c, t); t = next_call(t, c->N < 0, true, c->wanted < WANT_DB))
-        ;
-}
-
-/* ---- softmax and cross-entropy -------------------------------------------------------------- */
-
-static bool softmax_fwd_once(mg_run *run, const row_case *c, int t)
-{
-    mt_shape shape = rows_of(run, c, t);
-    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
-    float *x;
-    mg_answer out;
-    mg_begin(run, c->in_place ? "mt_softmax_fwd_cpu in place" : "mt_softmax_fwd_cpu");
-    if (c->in_place) {
-        out = mg_replaced(run, "x", MT_SHAPE(N, C), logits_of(c, t), &x);
-    } else {
-        out = mg_overwritten(run, "out", MT_SHAPE(N, C));
-        x = mg_input(run, "x", MT_SHAPE(N, C), logits_of(c, t));
+#define FORWARD(name, ...)                                                                                          \
+    {                                                                                                               \
+        .function = "mt_" name "_fwd_cpu", .sizes = "n",                                                            \
+        .operand = { MG_WRITTEN("out", "n", .over = "x"), MG_READ("x", "n") }, .oracle = act, .dist = NORMAL(0, 2), \
+        __VA_ARGS__                                                                                                 \
     }
-    raise_one(x, t, N, C);
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    double *exact = mg_lift(x, n);
-    mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
-    free(exact);
-    return judge(run, t, &out, 1);
+#define BACKWARD(name, ...)                                                                                    \
+    {                                                                                                          \
+        .function = "mt_" name "_bwd_cpu", .sizes = "n",                                                       \
+        .operand = { MG_ADDED("dx", "n"), MG_READ("dout", "n", .dist = NORMAL(0, 1)), MG_READ("saved", "n") }, \
+        .oracle = slope, .dist = NORMAL(0, 2), __VA_ARGS__                                                     \
+    }
+const mg_kernel mg_02_relu_fwd = FORWARD("relu", .about = MG_RELU, .nan = relu_nan);
+const mg_kernel mg_02_relu_bwd = BACKWARD("relu", .about = MG_RELU, .prepare = save);
+const mg_kernel mg_02_relu_bwd_of_x = BACKWARD("relu", .about = MG_RELU, .nan = relu_slope_nan);
+const mg_kernel mg_02_sigmoid_fwd = FORWARD("sigmoid", .about = MG_SIGMOID);
+const mg_kernel mg_02_sigmoid_bwd = BACKWARD("sigmoid", .about = MG_SIGMOID, .prepare = save);
+const mg_kernel mg_02_tanh_fwd = FORWARD("tanh", .about = MG_TANH);
+const mg_kernel mg_02_tanh_bwd = BACKWARD("tanh", .about = MG_TANH, .prepare = save);
+const mg_kernel mg_02_gelu_fwd = FORWARD("gelu", .about = MG_GELU, .nan = one_nan);
+const mg_kernel mg_02_gelu_bwd = BACKWARD("gelu", .about = MG_GELU);
+const mg_kernel mg_02_gelu_tanh_fwd = FORWARD("gelu_tanh", .about = MG_GELU_TANH, .nan = one_nan);
+const mg_kernel mg_02_gelu_tanh_bwd = BACKWARD("gelu_tanh", .about = MG_GELU_TANH);
+
+/* The formulas of sigmoid and tanh include infinity. The cube of 2^42 is still a float, as the slope of GELU by tanh
+ * needs it (kernels/kernels.h). */
+#define FAR_HINT                                                                                                      \
+    "inputs from 1e-30 to 2^40 and more: tiny results need their full relative precision; far out a float overflows " \
+    "to inf, and inf / inf, inf - inf and 0 * inf are NaN"
+#define FAR(low, high, most)                                                         \
+    {                                                                                \
+        "far inputs", FAR_HINT, { 331 }, MIXED(low, high), far_inputs, .value = most \
+    }
+const mg_special mg_02_far[] = { FAR(-20, 100, 66), { 0 } };
+const mg_special mg_02_far_to_infinity[] = { FAR(-20, 100, 200), { 0 } };
+const mg_special mg_02_far_cubed[] = { FAR(-20, 40, 66), { 0 } };
+const mg_special mg_02_far_cubed_slope[] = { FAR(-20, 40, 42), { 0 } };
+
+/* ---- 02.6 softmax */
+enum { LONG = 8209 }; /* rows that threads might share */
+
+static void softmax(mg_trial *t)
+{
+    for (int64_t i = 0; i < mg_count_of(t, 1); i++)
+        if (t->x[1][i] == -INFINITY) /* whose distance from the maximum has no bound */
+            t->x[1][i] = -1e30;
+    mg_oracle_softmax(t->v[0], t->e[0], t->x[1], NULL, t->size[0], t->size[1]);
 }
 
-void mg_02_softmax_fwd(mg_run *run, const void *one_case)
+/* Of long rows every second one ends with its largest logit: a maximum without it makes its term infinite. One or two
+ * rows begin with a logit, 0, far above all others, whose terms are lost beside its term: a sum that is divided among
+ * threads loses fewer of them, and all together are less than the tolerance. */
+static void raise_one(mg_trial *t, float *x)
 {
-    const row_case *c = one_case;
-    for (int t = 0; t < ALL && softmax_fwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
-        ;
-    double want = 1e-3; /* of 1000 columns: a sum of as many terms, each an exponential, and a quotient */
-    if (c->N < 0 && is_plain(c) && mg_02_large(run, "softmax", 0.5f, want, want * 1024 * MG_U) &&
-        mg_02_softmax_masked(run))
-        mg_02_softmax_no_columns(run);
+    int64_t N = t->size[0], C = t->size[1];
+    if (C < LONG)
+        return;
+    if (N <= 2)
+        mg_fill(mg_rng(t->run), x, N * C, (mg_dist)UNIFORM(-21.2, -21.1));
+    for (int64_t n = 0; n < N; n++)
+        if (N <= 2)
+            x[n * C] = 0;
+        else if (n % 2 == 0)
+            x[n * C + C - 1] = 130;
 }
 
-/* The probabilities that forward would have saved: softmax of x, as f32, over x. */
-static void save_probs(float *x, int64_t N, int64_t C)
+static void long_rows(mg_trial *t)
 {
-    double *exact = mg_lift(x, N * C), *v = mg_doubles(N * C), *e = mg_doubles(N * C);
+    raise_one(t, t->f[1]);
+}
+
+/* Columns 20 and 40 of row 0, 19 and 39 of row 1, ... */
+static void mask(mg_trial *t)
+{
+    for (int64_t i = t->size[1] / 2; i < t->size[0] * t->size[1]; i += t->size[1] / 2)
+        t->f[1][i] = -INFINITY;
+}
+
+static void softmax_slope(mg_trial *t)
+{
+    mg_oracle_softmax_add(t->v[0], t->e[0], t->x[1], t->x[2], t->size[0], t->size[1]);
+}
+
+/* Logits become the probabilities that forward would have saved. */
+static void save_probs(mg_trial *t)
+{
+    int64_t N = t->size[0], C = t->size[1];
+    double *exact = mg_lift(t->f[2], N * C), *v = mg_doubles(N * C), *e = mg_doubles(N * C);
     mg_oracle_softmax(v, e, exact, NULL, N, C);
     for (int64_t i = 0; i < N * C; i++)
-        x[i] = (float)v[i];
-    free(exact);
-    free(v);
-    free(e);
+        t->f[2][i] = (float)v[i];
+    free(exact), free(v), free(e);
 }
 
-static bool softmax_bwd_once(mg_run *run, const row_case *c, int t)
+const mg_kernel mg_02_softmax_fwd = { "mt_softmax_fwd_cpu",
+                                      "NC",
+                                      .operand = { MG_WRITTEN("out", "NC", .over = "x"), MG_READ("x", "NC") },
+                                      .oracle = softmax,
+                                      .prepare = long_rows,
+                                      .nan = one_nan,
+                                      .dist = NORMAL(0, 2),
+                                      .least = { 0, 1 } };
+const mg_kernel mg_02_softmax_bwd = { "mt_softmax_bwd_cpu",
+                                      "NC",
+                                      .operand = { MG_ADDED("dx", "NC"), MG_READ("dout", "NC", .dist = NORMAL(0, 1)),
+                                                   MG_READ("out", "NC") },
+                                      .oracle = softmax_slope,
+                                      .prepare = save_probs,
+                                      .dist = NORMAL(0, 2),
+                                      .least = { 0, 1 } };
+
+const mg_special mg_02_softmax_edges[] = {
+    { "logits of -inf", "a logit of -inf has the probability 0: exp(-inf - max)", { 3, 41 }, .prepare = mask },
+    { "rows without columns must abort", NULL, { 1, MG_ZERO }, .aborts = "C < 1 with N > 0" },
+    { 0 },
+};
+#define FARTHEST "the logits are up to 1.7e38 here: x - max is still a float, so limit nothing"
+const mg_special mg_02_far_logits[] = {
+    { "logits far below 0", FARTHEST, .dist = UNIFORM(-1.7e38, -1e38) },
+    { "the farthest logits", FARTHEST, .dist = UNIFORM(-1.7e38, 1.7e38) },
+    { "large logits in long rows", NULL, .size = { 5, 2 * LONG } },
+    { 0 },
+};
+const mg_special mg_02_negative_logits[] = {
+    { "logits of -20,000", NULL, .dist = UNIFORM(-20130, -20110) },
+    { "logits far below 0", FARTHEST, .dist = UNIFORM(-1.7e38, -1e38) },
+    { 0 },
+};
+
+/* ---- 02.7 cross-entropy */
+static void cross_entropy(mg_trial *t)
 {
-    mt_shape shape = rows_of(run, c, t);
-    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
-    mg_begin(run, "mt_softmax_bwd_cpu");
-    mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
-    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), n);
-    float *out = mg_input(run, "out", MT_SHAPE(N, C), c->dist);
-    save_probs(out, N, C);
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    double *p = mg_lift(out, n);
-    mg_oracle_softmax_add(dx.v, dx.e, dout, p, N, C);
-    free(dout);
-    free(p);
-    return judge(run, t, &dx, 1);
+    int64_t N = t->size[0], C = t->size[1];
+    mg_oracle_cross_entropy(t->v[0], t->e[0], t->x[2], NULL, t->label, N, C);
+    mg_oracle_softmax(t->v[1], t->e[1], t->x[2], NULL, N, C);
 }
 
-void mg_02_softmax_bwd(mg_run *run, const void *one_case)
+static void cross_entropy_slope(mg_trial *t)
 {
-    const row_case *c = one_case;
-    for (int t = 0; t < ALL && softmax_bwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
-        ;
+    mg_oracle_cross_entropy_add(t->v[0], t->e[0], t->x[1], t->x[2], NULL, t->label, t->size[0], t->size[1]);
 }
 
-static const int32_t *labels(mg_run *run, int64_t N, int64_t C)
+static void long_logits(mg_trial *t)
 {
-    int32_t *label = mg_in(run, "label", MT_I32, MT_SHAPE(N));
-    mg_fill_labels(mg_rng(run), label, N, C);
-    if (C == WIDE) /* a label that 16 bits do not hold */
-        label[N - 1] = WIDE - 1;
-    return label;
+    raise_one(t, t->f[2]);
 }
 
-static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, int t)
+static void nan_logit(mg_trial *t)
 {
-    mt_shape shape = rows_of(run, c, t);
-    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
-    float *x;
-    mg_begin(run, c->in_place ? "mt_cross_entropy_fwd_cpu in place" : "mt_cross_entropy_fwd_cpu");
-    mg_answer out[2] = { mg_overwritten(run, "loss", MT_SHAPE(N)) };
-    if (c->in_place) {
-        out[1] = mg_replaced(run, "logits", MT_SHAPE(N, C), logits_of(c, t), &x);
-    } else {
-        out[1] = mg_overwritten(run, "probs", MT_SHAPE(N, C));
-        x = mg_input(run, "logits", MT_SHAPE(N, C), logits_of(c, t));
+    mg_nan_at(t, 2);
+}
+
+const mg_kernel mg_02_cross_entropy_fwd = { "mt_cross_entropy_fwd_cpu",
+                                            "NC",
+                                            .operand = { MG_WRITTEN("loss", "N"),
+                                                         MG_WRITTEN("probs", "NC", .over = "logits"),
+                                                         MG_READ("logits", "NC"), MG_LABELS("label", "N") },
+                                            .oracle = cross_entropy,
+                                            .prepare = long_logits,
+                                            .nan = nan_logit,
+                                            .dist = NORMAL(0, 2),
+                                            .least = { 0, 1 } };
+const mg_kernel mg_02_cross_entropy_bwd = { "mt_cross_entropy_bwd_cpu",
+                                            "NC",
+                                            .operand = { MG_ADDED("dlogits", "NC"),
+                                                         MG_READ("dloss", "N", .dist = NORMAL(0, 1)),
+                                                         MG_READ("probs", "NC"), MG_LABELS("label", "N") },
+                                            .oracle = cross_entropy_slope,
+                                            .prepare = save_probs,
+                                            .dist = NORMAL(0, 2),
+                                            .least = { 0, 1 } };
+
+static void one_label(mg_trial *t)
+{
+    t->label[t->at] = (int32_t)t->value;
+}
+
+/* Small values may be other numbers of the message. */
+static bool is_named(mg_trial *t)
+{
+    return mg_expect_named(t->run, "row", t->at) &&
+           (llabs(t->value) <= t->size[1] || mg_expect_named(t->run, "value", t->value));
+}
+
+#define WRONG(row, number)                                                                                   \
+    {                                                                                                        \
+        "label[" #row "] = " #number " must abort", "every row's label is checked, against 0 and against C", \
+            { 2719, 5 }, .prepare = one_label, .at = row, .value = number, .aborts = "a label out of range", \
+                         .after = is_named                                                                   \
     }
-    const int32_t *label = labels(run, N, C);
-    raise_one(x, t, N, C);
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    double *exact = mg_lift(x, n);
-    mg_oracle_cross_entropy(out[0].v, out[0].e, exact, NULL, label, N, C);
-    mg_oracle_softmax(out[1].v, out[1].e, exact, NULL, N, C);
-    free(exact);
-    return judge(run, t, out, 2);
-}
-
-void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
-{
-    const row_case *c = one_case;
-    for (int t = 0; t < ALL && cross_entropy_fwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
-        if (c->far && t == CALLS - 1 && !mg_02_cross_entropy_nan(run))
-            return;
-    if (c->N < 0 && is_plain(c))
-        mg_02_wrong_labels(run);
-}
-
-static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, int t)
-{
-    mt_shape shape = rows_of(run, c, t);
-    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
-    mg_begin(run, "mt_cross_entropy_bwd_cpu");
-    mg_answer dx = mg_accumulated(run, "dlogits", MT_SHAPE(N, C), c->held);
-    double *dloss = mg_lift(mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 1)), N);
-    float *out = mg_input(run, "probs", MT_SHAPE(N, C), c->dist);
-    save_probs(out, N, C);
-    const int32_t *label = labels(run, N, C);
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    double *p = mg_lift(out, n);
-    mg_oracle_cross_entropy_add(dx.v, dx.e, dloss, p, NULL, label, N, C);
-    free(dloss);
-    free(p);
-    return judge(run, t, &dx, 1);
-}
-
-void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case)
-{
-    const row_case *c = one_case;
-    for (int t = 0; t < ALL && cross_entropy_bwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
-        ;
-}
+const mg_special mg_02_wrong_labels[] = {
+    WRONG(2718, -1), WRONG(2718, 5), WRONG(2718, -100), WRONG(2718, 2147483647), WRONG(0, 7), WRONG(1359, 1000), { 0 },
+};

@@ -4,7 +4,6 @@
  * The worker gets training images only and returns weights. The checker evaluates them on images that the worker never
  * had (digits.h); hidden sizes are random. */
 #include "checks/02-backprop.h"
-#include "checks/answer.h"
 #include "checks/digits.h"
 #include "checks/oracle_mlp.h"
 #include "rows/run.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { L = MG_MLP_LAYERS, CALLS = 5, NO_ROWS = CALLS, LARGE = CALLS, BATCH = 64, EPOCHS = 8 };
+enum { L = MG_MLP_LAYERS, BATCH = 64, EPOCHS = 8 };
 
 static float *input(mg_run *run, const char *name, mt_shape shape, double stddev)
 {
@@ -39,22 +38,37 @@ typedef struct trial {
     int64_t width[L + 1], count, N, classes;
     double *params, *x, *v, *e, *gv, *ge, loss[2];
     const int32_t *label;
+    bool searched; /* for data races */
 } trial;
 
-/* Three layers, two, one, and again: zeros end the widths. */
-static void trial_pick(mg_run *run, trial *t, int round, bool large)
+/* Zeros end the widths; the others are drawn, or `given`. */
+static trial trial_new(mg_run *run, int layers, int64_t N, const int64_t *given)
 {
-    static const int64_t many[] = { 301, 140, 11 }; /* enough parameters for several threads, and an odd number */
-    *t = (trial){ .N = mg_pick(mg_rng(run), 1, 40) };
-    int layers = large ? 2 : L - round % L;
+    trial t = { .N = N };
     for (int l = 0; l <= layers; l++)
-        t->width[l] = large ? many[l] : mg_pick(mg_rng(run), 2, 40);
-    t->classes = t->width[layers];
-    t->count = mg_mlp_count(t->width);
-    t->v = mg_doubles(t->N * t->classes);
-    t->e = mg_doubles(t->N * t->classes);
-    t->gv = mg_doubles(t->count);
-    t->ge = mg_doubles(t->count);
+        t.width[l] = given ? given[l] : mg_pick(mg_rng(run), 2, 40);
+    t.classes = t.width[layers];
+    t.count = mg_mlp_count(t.width);
+    t.v = mg_doubles(t.N * t.classes);
+    t.e = mg_doubles(t.N * t.classes);
+    t.gv = mg_doubles(t.count);
+    t.ge = mg_doubles(t.count);
+    return t;
+}
+
+/* Two calls each for three layers, two and one. */
+typedef bool trial_fn(mg_run *run, trial t);
+
+static bool any_layers(mg_run *run, trial_fn *call)
+{
+    static const char *const part[] = { NULL, "one layer", "two layers", "three layers" };
+    for (int i = 2 * L; i > 0; i--) {
+        int layers = (i + 1) / 2;
+        mg_part(run, part[layers], NULL);
+        if (!call(run, trial_new(run, layers, mg_pick(mg_rng(run), 1, 40), NULL)))
+            return false;
+    }
+    return true;
 }
 
 /* The inputs common to forward and backward; weights that keep the activations near 1. */
@@ -83,22 +97,23 @@ static void trial_free(trial *t)
     free(t->ge);
 }
 
+static bool forward(mg_run *run, trial t)
+{
+    mg_begin(run, "mt_manual_mlp_forward");
+    mg_out(run, "logits", MT_F32, MT_SHAPE(t.N, t.classes));
+    trial_inputs(run, &t, false);
+    bool good = mg_call(run) && mg_expect(run, "logits", t.v, t.e);
+    trial_free(&t);
+    return good;
+}
+
 void mg_02_mlp_forward(mg_run *run, const void *one_case)
 {
-    bool good = true;
-    (void)one_case;
-    for (int i = 0; i < CALLS && good; i++) {
-        trial t;
-        trial_pick(run, &t, i, false);
-        mg_begin(run, "mt_manual_mlp_forward");
-        mg_out(run, "logits", MT_F32, MT_SHAPE(t.N, t.classes));
-        trial_inputs(run, &t, false);
-        good = mg_call(run) && mg_expect(run, "logits", t.v, t.e);
-        trial_free(&t);
-    }
-    if (!good)
-        return;
     const int64_t width[L + 1] = { 3, 4, 5, 2 };
+    (void)one_case;
+    if (!any_layers(run, forward))
+        return;
+    mg_part(run, "more rows than max_batch must abort", NULL);
     mg_begin_refused(run, "may abort: mt_manual_mlp_forward");
     input(run, "x", MT_SHAPE(3, width[0]), 1);
     mg_i64(run, "N", 3);
@@ -178,56 +193,66 @@ static bool expect_unchanged(mg_run *run, const trial *t)
            mg_expect(run, "logits after both", t->v, t->e);
 }
 
+static bool backward(mg_run *run, trial t)
+{
+    mg_begin(run, "mt_manual_mlp_backward");
+    mg_out(run, "loss", MT_F32, MT_SCALAR);
+    mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
+    mg_out(run, "loss of a second backward", MT_F32, MT_SCALAR);
+    mg_out(run, "logits after both", MT_F32, MT_SHAPE(t.N, t.classes));
+    trial_inputs(run, &t, true);
+    bool good = mg_call(run);
+    if (good && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
+        recognise_loss(run, &t);
+    good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
+    if (good)
+        recognise(run, &t);
+    good = good && mg_expect(run, "grads", t.gv, t.ge) && expect_unchanged(run, &t);
+    trial_free(&t);
+    return good;
+}
+
 void mg_02_mlp_backward(mg_run *run, const void *one_case)
 {
-    bool good = true;
     (void)one_case;
-    for (int i = 0; i <= NO_ROWS && good; i++) {
-        trial t;
-        trial_pick(run, &t, i, false);
-        t.N = i == NO_ROWS ? 0 : t.N;
-        mg_begin(run, "mt_manual_mlp_backward");
-        mg_out(run, "loss", MT_F32, MT_SCALAR);
-        mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
-        mg_out(run, "loss of a second backward", MT_F32, MT_SCALAR);
-        mg_out(run, "logits after both", MT_F32, MT_SHAPE(t.N, t.classes));
-        trial_inputs(run, &t, true);
-        good = mg_call(run);
-        if (good && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
-            recognise_loss(run, &t);
-        good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
-        if (good)
-            recognise(run, &t);
-        good = good && mg_expect(run, "grads", t.gv, t.ge) && expect_unchanged(run, &t);
-        trial_free(&t);
-    }
+    if (!any_layers(run, backward))
+        return;
+    mg_part(run, "no rows", NULL);
+    backward(run, trial_new(run, L, 0, NULL));
 }
 
 /* ---- update --------------------------------------------------------------------------------- */
 
+static bool sgd(mg_run *run, trial t)
+{
+    mg_begin(run, "mt_manual_mlp_sgd");
+    float *params = mg_inout(run, "params", MT_F32, MT_SHAPE(t.count));
+    mg_fill(mg_rng(run), params, t.count, (mg_dist)NORMAL(0, 1));
+    float *grads = input(run, "grads", MT_SHAPE(t.count), 1);
+    grads[0] = 1e3f, grads[1] = -1e6f, grads[t.count - 1] = NAN; /* no gradient is clipped or left out */
+    float rate = 0.01f + 0.5f * mt_rng_uniform(mg_rng(run));
+    mg_f32(run, "learning_rate", rate);
+    send_widths(run, t.width);
+    for (int64_t k = 0; k < t.count; k++) { /* two updates: a product and a difference, each rounded */
+        double step = (double)rate * grads[k], held = params[k];
+        t.gv[k] = held - 2 * step;
+        t.ge[k] = MG_U * (2 * fabs(step) + fabs(held - step) + fabs(t.gv[k])) * (1 + 4 * MG_U);
+    }
+    bool good = (t.searched ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "params", t.gv, t.ge);
+    trial_free(&t);
+    return good;
+}
+
 void mg_02_mlp_sgd(mg_run *run, const void *one_case)
 {
-    bool good = true;
+    static const int64_t many[] = { 301, 140, 11 }; /* enough parameters for several threads, and an odd number */
     (void)one_case;
-    for (int i = 0; i <= LARGE && good; i++) {
-        trial t;
-        trial_pick(run, &t, i, i == LARGE);
-        mg_begin(run, "mt_manual_mlp_sgd");
-        float *params = mg_inout(run, "params", MT_F32, MT_SHAPE(t.count));
-        mg_fill(mg_rng(run), params, t.count, (mg_dist)NORMAL(0, 1));
-        float *grads = input(run, "grads", MT_SHAPE(t.count), 1);
-        grads[0] = 1e3f, grads[1] = -1e6f, grads[t.count - 1] = NAN; /* no gradient is clipped or left out */
-        float rate = 0.01f + 0.5f * mt_rng_uniform(mg_rng(run));
-        mg_f32(run, "learning_rate", rate);
-        send_widths(run, t.width);
-        for (int64_t k = 0; k < t.count; k++) { /* two updates: a product and a difference, each rounded */
-            double step = (double)rate * grads[k], held = params[k];
-            t.gv[k] = held - 2 * step;
-            t.ge[k] = MG_U * (2 * fabs(step) + fabs(held - step) + fabs(t.gv[k])) * (1 + 4 * MG_U);
-        }
-        good = (i == LARGE ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "params", t.gv, t.ge);
-        trial_free(&t);
-    }
+    if (!any_layers(run, sgd))
+        return;
+    trial large = trial_new(run, 2, 3, many);
+    large.searched = true;
+    mg_part(run, "data races", NULL);
+    sgd(run, large);
 }
 
 /* ---- training ------------------------------------------------------------------------------- */

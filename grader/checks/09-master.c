@@ -242,7 +242,7 @@ static void any_threads(mg_run *run)
     const mt_rng start = *mg_rng(run);
     float *first = NULL;
     bool good = true;
-    mg_same_place(run, true);
+    mg_place_arrays(run, MG_AT_END);
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         *mg_rng(run) = start;
         trip t = trip_new(run, MT_BF16, 1, n, ORDINARY);
@@ -258,7 +258,7 @@ static void any_threads(mg_run *run)
         }
         trip_free(&t);
     }
-    mg_same_place(run, false);
+    mg_place_arrays(run, MG_ANYWHERE);
     trip t = trip_new(run, MT_F16, 1, n, ORDINARY);
     if (good)
         advance(run, &t, SEARCHED);

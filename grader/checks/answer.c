@@ -88,7 +88,7 @@ static void expect_again(mg_run *run, const mg_answer *answer, int64_t n)
 
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
-    mg_same_place(run, true);
+    mg_place_arrays(run, MG_AT_END);
     for (int threads = 1; threads < 3; threads++) {
         mg_threads(run, threads);
         bool good = mg_call(run);
@@ -103,7 +103,7 @@ bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
     }
     mg_threads(run, 3);
     bool good = mg_call_and_judge(run, answers, count);
-    mg_same_place(run, false);
+    mg_place_arrays(run, MG_ANYWHERE);
     return good;
 }
 

@@ -162,7 +162,7 @@ static pair act_value(mg_act act, double x)
     double t, sech;
     switch (act) {
     case MG_RELU:
-        return (pair){ x > 0 ? x : 0, 0 };
+        return (pair){ x < 0 ? 0 : x, 0 };
     case MG_SIGMOID:
         t = x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
         return (pair){ t, 8 * t + 2 };
@@ -186,7 +186,7 @@ static pair act_slope(mg_act act, double s)
     double t, sech2, factor;
     switch (act) {
     case MG_RELU:
-        return (pair){ s > 0, 0 };
+        return (pair){ !(s <= 0), 0 };
     case MG_SIGMOID:
         return (pair){ s * (1 - s), 4 * fabs(s * (1 - s)) + 2 * s * s }; /* or s - s^2, as tanh */
     case MG_TANH:
@@ -215,9 +215,10 @@ void mg_oracle_act_add(mg_act act, double *v, double *e, const double *dout, con
 {
     for (int64_t i = 0; i < n; i++) {
         pair f = act_slope(act, saved[i]);
-        double term = dout[i] * f.v, held = fabs(v[i]);
+        double d = act == MG_RELU && saved[i] <= 0 ? 0 : dout[i]; /* where not even infinity counts */
+        double term = d * f.v, held = fabs(v[i]);
         v[i] += term;
-        e[i] += MG_U * (fabs(dout[i]) * f.e + 2 * fabs(term) + held + fabs(v[i])) + FLT_MIN;
+        e[i] += MG_U * (fabs(d) * f.e + 2 * fabs(term) + held + fabs(v[i])) + FLT_MIN;
     }
 }
 

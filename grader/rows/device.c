@@ -110,9 +110,9 @@ void mg_unaligned_one(mg_run *run, int number)
     run->off = MG_OFF_ONE + (uint32_t)number;
 }
 
-void mg_same_place(mg_run *run, bool same)
+void mg_place_arrays(mg_run *run, mg_where where)
 {
-    run->same_place = same;
+    run->where = where;
 }
 
 void mg_device_ask(mg_run *run)

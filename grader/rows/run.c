@@ -281,7 +281,8 @@ static void invoke(mg_run *run)
 {
     mg_bench *b = run->bench;
     mg_invocation in = { .function = run->function, .argument = run->argument, .count = run->arguments };
-    b->shift = (b->shift * 5 + 7) % SHIFTS;
+    if (run->where != MG_AT_END)
+        b->shift = (b->shift * 5 + 7) % SHIFTS;
     in.threads = run->threads;
     if (!b->marking)
         in.most_s =
@@ -289,7 +290,7 @@ static void invoke(mg_run *run)
     in.shift = b->shift;
     in.off = run->off;
     /* guards catch an overrun at the end on one call, at the start on the next */
-    in.at_end = run->same_place || run->calls % 2 == 0;
+    in.at_end = run->where == MG_ANYWHERE ? run->calls % 2 == 0 : run->where == MG_AT_END;
     mg_capture_call(&b->capture, &in);
     double begin = mt_now();
     mg_session_call(run->session, &in, &run->outcome);

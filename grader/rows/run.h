@@ -55,7 +55,7 @@ struct mg_run {
     char own_hint[400];                          /* of a call without a hint of its own: the part's, or the row's */
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
-    bool same_place; /* mg_same_place */
+    mg_where where; /* mg_place_arrays */
     uint32_t off;    /* mg_unaligned, mg_unaligned_one: a number of wire.h */
 };
 

@@ -40,17 +40,6 @@ static float *different(const mg_value *array)
     return x;
 }
 
-/* After a call with other weights at the same address. */
-static void linear_bwd_again(const mg_value *v)
-{
-    float *w = different(&v[5]), *dx = v[0].f32 ? different(&v[0]) : NULL;
-    mt_linear_bwd_cpu(dx, NULL, NULL, v[3].f32, v[4].f32, w, v[6].i64, v[7].i64, v[8].i64);
-    memcpy(w, v[5].f32, sizeof *w * (size_t)v[5].count);
-    mt_linear_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, w, v[6].i64, v[7].i64, v[8].i64);
-    free(w);
-    free(dx);
-}
-
 /* Outputs w, next, again: two calls in a row with one generator, then one from its start. */
 static void init_he(const mg_value *v)
 {
@@ -67,40 +56,6 @@ static void init_xavier(const mg_value *v)
     mt_init_xavier_cpu(v[1].f32, v[3].i64, v[4].i64, v[5].i64, &rng);
     mt_init_xavier_cpu(v[2].f32, v[3].i64, v[4].i64, v[5].i64, &start);
 }
-
-/* Rows of 1000. */
-static void softmax_large(float *out, const float *x, int64_t n)
-{
-    mt_softmax_fwd_cpu(out, x, n / 1000, 1000);
-}
-
-static void large(mt_unary_fwd_fn *fwd, const mg_value *v) /* first, middle, last of out; every x, elements */
-{
-    const int64_t n = v[2].i64;
-    float *out = malloc(sizeof *out * (size_t)(2 * n)), *x = out + n;
-    MT_CHECK(out, "out of memory for %lld numbers", 2 * (long long)n);
-    for (int64_t i = 0; i < n; i++)
-        x[i] = v[1].scalar;
-    fwd(out, x, n);
-    for (int64_t i = 0; i < 3; i++)
-        v[0].f32[i] = out[i * (n - 1) / 2];
-    free(out);
-}
-
-#define LARGE(name, fwd)                           \
-    static void name##_is_large(const mg_value *v) \
-    {                                              \
-        large(fwd, v);                             \
-    }
-#define ENTRY_LARGE(name, fwd) { "large: mt_" #name "_fwd_cpu", name##_is_large },
-#define ALL_LARGE(CALL)                   \
-    CALL(relu, mt_relu_fwd_cpu)           \
-    CALL(sigmoid, mt_sigmoid_fwd_cpu)     \
-    CALL(tanh, mt_tanh_fwd_cpu)           \
-    CALL(gelu, mt_gelu_fwd_cpu)           \
-    CALL(gelu_tanh, mt_gelu_tanh_fwd_cpu) \
-    CALL(softmax, softmax_large)
-ALL_LARGE(LARGE)
 
 MG_THUNK_ABORTS(mt_softmax_fwd_cpu_)
 MG_THUNK_ABORTS(mt_cross_entropy_fwd_cpu_)
@@ -246,8 +201,6 @@ static void train(const mg_value *v) /* params; images, labels; widths, epochs, 
 // clang-format off
 const mg_function mg_calls_02[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE)
-    ALL_LARGE(ENTRY_LARGE)
-    { "mt_linear_bwd_cpu again", linear_bwd_again },
     { "may abort: mt_softmax_fwd_cpu", mt_softmax_fwd_cpu__aborts },
     { "may abort: mt_cross_entropy_fwd_cpu", mt_cross_entropy_fwd_cpu__aborts },
     { "may abort: mt_init_he_cpu", init_he_aborts },

@@ -1,0 +1,341 @@
+/* ideas.c -- what every kernel is asked, one part of a row after the other: sizes, places, threads, state, refusals.
+ *
+ * The order matters: a part changes one thing beside those before it, so that the part that fails names the mistake. */
+#include "checks/kernel.h"
+#include "rows/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CALLS = 3, /* of ideas with sizes or values that are drawn */
+    SOME = 17,
+    FEW = 3,        /* sizes beside a large one */
+    BEYOND = 70001, /* more than 16 bits count */
+    BESIDE = 37,    /* with this beside it, and STACK alone: floats of more than the 8 MiB of a stack */
+    STACK = 2200003,
+    BLOCKS = 331, /* several blocks of vectors, and a rest */
+    THREADS = 17,
+};
+
+typedef struct asked {
+    mg_trial t;
+    const mg_kernel_row *row;
+    int dims;
+} asked;
+
+typedef bool idea_fn(const asked *a);
+
+static void part(const asked *a, const char *hint, const char *name, ...) MT_PRINTF(3, 4);
+
+static void part(const asked *a, const char *hint, const char *name, ...)
+{
+    char text[80];
+    va_list args;
+    va_start(args, name);
+    vsnprintf(text, sizeof text, name, args);
+    va_end(args);
+    mg_part(a->t.run, text, hint ? "%s" : NULL, hint);
+}
+
+/* ---- sizes --------------------------------------------------------------------------------------- */
+
+static int64_t drawn(const asked *a)
+{
+    return mg_pick_size(mg_rng(a->t.run), 2, a->dims == 1 ? 600 : a->dims == 2 ? 200 : 80);
+}
+
+static bool has_sizes(const asked *a, const int64_t *size)
+{
+    for (int d = 0; d < a->dims; d++)
+        if (size[d])
+            return true;
+    return false;
+}
+
+/* Sizes that are given, and drawn ones in place of 0. */
+static mg_trial sized(const asked *a, const int64_t *size)
+{
+    mg_trial t = a->t;
+    for (int d = 0; d < a->dims; d++)
+        t.size[d] = size[d] == 0 ? drawn(a) : mt_max(size[d], 0);
+    return t;
+}
+
+static bool with_size(const asked *a, int d, int64_t size)
+{
+    int64_t sizes[MG_SIZES] = { 0 };
+    sizes[d] = size == 0 ? MG_ZERO : size;
+    return mg_try(sized(a, sizes));
+}
+
+/* One size is large, another is `some`, and the others are few. */
+static mg_trial with_large(const asked *a, int d, int64_t large, int64_t some)
+{
+    mg_trial t = a->t;
+    for (int i = 0; i < a->dims; i++)
+        t.size[i] = i == d ? large : i == (d == 0 ? a->dims - 1 : 0) ? some : FEW;
+    return t;
+}
+
+static int64_t enough(const asked *a)
+{
+    return a->t.kernel->enough ? a->t.kernel->enough : a->dims == 1 ? 40009 : 8209;
+}
+
+static mg_trial for_threads(const asked *a)
+{
+    mg_trial t = a->t;
+    for (int d = 0; d < a->dims; d++)
+        t.size[d] = d == a->dims - 1 ? enough(a) : SOME;
+    return t;
+}
+
+/* Multiples of 16, no two the same; or the sizes of the row. */
+static bool ordinary(const asked *a)
+{
+    for (int i = 0; i < CALLS; i++) {
+        int64_t size[MG_SIZES], from = mt_rng_below(mg_rng(a->t.run), 5);
+        for (int d = 0; d < a->dims; d++)
+            size[d] = 16 * (1 + (from + 2 * d) % 5);
+        if (!mg_try(sized(a, has_sizes(a, a->row->size) ? a->row->size : size)))
+            return false;
+    }
+    return true;
+}
+
+static bool odd_sizes(const asked *a)
+{
+    static const int64_t any[MG_SIZES];
+    mg_run *run = a->t.run;
+    bool good = true;
+    part(a, NULL, "sizes that are no multiples of 16");
+    mg_place_arrays(run, MG_ALIGNED);
+    for (int i = 0; i < CALLS && good; i++)
+        good = mg_try(sized(a, any));
+    part(a,
+         "arrays may begin at any multiple of 4 bytes: read and write them without aligned vectors, or test where "
+         "they begin",
+         "arrays that are not aligned");
+    mg_place_arrays(run, MG_AT_END);
+    for (int i = 0; i < CALLS && good; i++)
+        good = mg_try(sized(a, any));
+    mg_place_arrays(run, MG_ANYWHERE);
+    return good;
+}
+
+static bool ones(const asked *a)
+{
+    for (int d = 0; d < a->dims; d++) {
+        part(a, NULL, "%c = 1", a->t.kernel->sizes[d]);
+        if (!with_size(a, d, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool nothing(const asked *a)
+{
+    static const int64_t none[] = { MG_ZERO, MG_ZERO, MG_ZERO, MG_ZERO };
+    for (int d = 0; d < a->dims; d++) {
+        part(a,
+             "a size of 0 is allowed: outputs with elements are written, or left if they are added to, and nothing "
+             "else is read or written",
+             "no elements, %c = 0", a->t.kernel->sizes[d]);
+        if (a->t.kernel->least[d] == 0 && !with_size(a, d, 0))
+            return false;
+    }
+    part(a, "where there are no rows there need be no columns", "no elements, every size is 0");
+    return a->dims == 1 || mg_try(sized(a, none));
+}
+
+static bool large(const asked *a)
+{
+    for (int d = 0; d < a->dims; d++) {
+        mg_trial t = with_large(a, d, a->dims == 1 ? STACK : BEYOND, BESIDE);
+        part(a, "sizes are int64_t and may be large: no smaller type, and no array of such a size on the stack",
+             "large arrays, %c = %lld", a->t.kernel->sizes[d], (long long)t.size[d]);
+        if (!mg_try(t))
+            return false;
+    }
+    return true;
+}
+
+static bool specials(const asked *a)
+{
+    for (const mg_special *s = a->row->special; s && s->part; s++) {
+        mg_trial t = sized(a, has_sizes(a, s->size) ? s->size : a->row->size);
+        t.special = s;
+        t.change = s->prepare;
+        t.at = s->at;
+        t.value = s->value;
+        if (s->dist.kind || s->dist.b != 0)
+            t.dist = s->dist;
+        part(a, s->hint, "%s", s->part);
+        if (!mg_try(t))
+            return false;
+    }
+    return true;
+}
+
+/* ---- threads and state ----------------------------------------------------------------------------- */
+
+static bool state(const asked *a)
+{
+    int64_t size[MG_SIZES] = { 0 };
+    mg_trial t = sized(a, size);
+    part(a,
+         "the call before had the same addresses and sizes, and other numbers: a result depends on the arguments "
+         "alone, so keep nothing from call to call",
+         "other numbers at the same addresses");
+    mg_place_arrays(a->t.run, MG_AT_END);
+    bool good = mg_try(t) && mg_try(t);
+    mg_place_arrays(a->t.run, MG_ANYWHERE);
+    return good;
+}
+
+static bool many_threads(const asked *a)
+{
+    bool good = true;
+    part(a,
+         "there may be more threads than processors, or than rows: divide the work by omp_get_num_threads(), without "
+         "an array of a fixed size for them",
+         "%d threads", THREADS);
+    for (int d = 0; d < a->dims && good; d++) {
+        mg_trial t = with_large(a, d, enough(a), SOME);
+        t.threads = THREADS;
+        good = mg_try(t);
+    }
+    return good;
+}
+
+static bool races(const asked *a)
+{
+    mg_trial t = for_threads(a);
+    t.how = MG_CALL_SEARCHED;
+    part(a, NULL, "data races");
+    return mg_try(t);
+}
+
+/* Few rows, too: then columns may be divided among threads, and sums of them must not be. */
+static bool bits(const asked *a)
+{
+    part(a, "the result has the same bits with any number of threads: each sum is computed by one thread, in one order",
+         "equal bits with 1, 2 and 3 threads");
+    for (int rows = a->dims == 1 ? SOME : 1; rows <= 3 + SOME; rows += rows < 3 ? 1 : SOME) {
+        mg_trial t = for_threads(a);
+        t.how = MG_CALL_BY_THREADS;
+        if (a->dims > 1)
+            t.size[0] = rows < 3 ? rows : SOME;
+        if (!mg_try(t))
+            return false;
+    }
+    for (int d = 0; d < a->dims - 1; d++) {
+        mg_trial t = with_large(a, d, enough(a), SOME);
+        t.how = MG_CALL_BY_THREADS;
+        if (!mg_try(t))
+            return false;
+    }
+    return true;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------- */
+
+static const char in_place_hint[] =
+    "an output may be the input itself: read what is needed of x[i] before out[i] is written";
+
+static bool in_place(const asked *a)
+{
+    static const int64_t any[MG_SIZES];
+    bool good = true;
+    part(a, in_place_hint, "in place");
+    for (int i = 0; i < CALLS && good; i++) {
+        mg_trial t = sized(a, any);
+        t.in_place = true;
+        good = mg_try(t);
+    }
+    return good;
+}
+
+static bool subsets(const asked *a)
+{
+    const unsigned optional = mg_optional(a->t.kernel);
+    int64_t size[MG_SIZES] = { 0 };
+    part(a, "each of the gradients may be NULL, whichever of the others are", "some outputs are NULL");
+    for (unsigned null = optional;; null = (null - 1) & optional) {
+        mg_trial t = sized(a, size);
+        t.null |= null;
+        if (!mg_try(t))
+            return false;
+        if (!null)
+            return true;
+    }
+}
+
+/* The first element, the last one and any; in a last size of 1, in several blocks, in enough for threads. */
+static bool nan_stays(const asked *a)
+{
+    const int64_t last[] = { 0, 1, BLOCKS, a->dims == 1 ? enough(a) : BLOCKS };
+    bool over = false;
+    for (int i = 0; i < MG_OPERANDS; i++)
+        over = over || a->t.kernel->operand[i].over;
+    for (int i = 0; i < MT_COUNT(last) * 3 * (1 + over); i++) {
+        int64_t size[MG_SIZES] = { 0 };
+        size[a->dims - 1] = last[i / 3 % MT_COUNT(last)];
+        mg_trial t = sized(a, size);
+        t.at = i % 3;
+        t.change = a->t.kernel->nan;
+        t.in_place = a->t.in_place || i >= MT_COUNT(last) * 3;
+        part(a,
+             "a NaN stays NaN where it has a part in the result, and nowhere else: comparisons, fminf and fmaxf can "
+             "lose it",
+             "a NaN%s", t.in_place ? " in place" : "");
+        if (!mg_try(t))
+            return false;
+    }
+    return true;
+}
+
+static bool counted(const asked *a)
+{
+    mg_trial t = sized(a, a->row->size);
+    t.how = MG_CALL_COUNTED;
+    t.cache = a->row->cache;
+    if (!mg_try(t))
+        return false;
+    mg_traffic_credit(t.run, a->row->bar, mg_bytes_of(&t, a->row->moves));
+    return true;
+}
+
+bool mg_ask(const mg_trial *t, const mg_kernel_row *row)
+{
+    static const struct {
+        unsigned asked;
+        idea_fn *ask;
+    } ideas[] = {
+        { MG_ORDINARY, ordinary },
+        { MG_ODD, odd_sizes },
+        { MG_ONE, ones },
+        { MG_NOTHING, nothing },
+        { MG_SPECIAL, specials },
+        { MG_IN_PLACE, in_place },
+        { MG_SUBSETS, subsets },
+        { MG_NAN, nan_stays },
+        { MG_STATE, state },
+        { MG_LARGE, large },
+        { MG_MANY_THREADS, many_threads },
+        { MG_RACES, races },
+        { MG_BITS, bits },
+    };
+    asked a = { .t = *t, .row = row, .dims = (int)strlen(t->kernel->sizes) };
+    const unsigned asks = MG_SPECIAL | (row->asks                  ? row->asks
+                                        : has_sizes(&a, row->size) ? MG_ORDINARY
+                                                                   : MG_ORDINARY | MG_ODD);
+    bool good = !row->bar || counted(&a);
+    for (int i = 0; i < MT_COUNT(ideas) && good && !row->bar; i++) {
+        mg_part(t->run, NULL, NULL);
+        good = !(asks & ideas[i].asked) || ideas[i].ask(&a);
+    }
+    return good;
+}

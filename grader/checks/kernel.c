@@ -1,0 +1,188 @@
+/* kernel.c -- one call of a kernel by its signature: describe, draw, prepare, expect, call, judge. */
+#include "checks/kernel.h"
+#include "checks/oracle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int operands(const mg_kernel *k)
+{
+    int count = 0;
+    while (count < MG_OPERANDS && k->operand[count].name)
+        count++;
+    return count;
+}
+
+static int operand_of(const mg_kernel *k, const char *name)
+{
+    for (int i = 0; i < operands(k); i++)
+        if (strcmp(k->operand[i].name, name) == 0)
+            return i;
+    MT_CHECK(false, "%s has no operand %s", k->function, name);
+}
+
+static mt_shape shape_of(const mg_trial *t, const char *dims)
+{
+    mt_shape shape = { .rank = (int)strlen(dims) };
+    for (int d = 0; d < shape.rank; d++) {
+        const char *at = strchr(t->kernel->sizes, dims[d]);
+        MT_CHECK(at, "%s has no size %c", t->kernel->function, dims[d]);
+        shape.dim[d] = t->size[at - t->kernel->sizes];
+    }
+    return shape;
+}
+
+int64_t mg_count_of(const mg_trial *t, int i)
+{
+    return mt_shape_numel(shape_of(t, t->kernel->operand[i].dims));
+}
+
+void mg_nan_at(mg_trial *t, int i)
+{
+    int64_t n = mg_count_of(t, i);
+    t->f[i][t->at == 0 ? 0 : t->at == 1 ? n - 1 : mt_rng_below(mg_rng(t->run), n)] = NAN;
+}
+
+static bool is_given(mg_dist dist)
+{
+    return dist.kind != MG_DIST_NORMAL || dist.b != 0;
+}
+
+static mg_dist dist_of(const mg_trial *t, int i)
+{
+    const mg_dist own = t->kernel->operand[i].dist;
+    return is_given(own) ? own : is_given(t->dist) ? t->dist : t->kernel->dist;
+}
+
+static void describe_operand(mg_trial *t, int i, mg_answer *answer)
+{
+    const mg_kernel *k = t->kernel;
+    const mg_operand *o = &k->operand[i];
+    mt_shape shape = shape_of(t, o->dims);
+    if (t->null >> i & 1) {
+        mg_null(t->run, o->name);
+    } else if (t->in_place && o->over) {
+        int over = operand_of(k, o->over);
+        *answer = mg_replaced(t->run, o->over, shape, dist_of(t, over), &t->f[over]);
+    } else if (o->role == MG_OVERWRITTEN) {
+        *answer = mg_overwritten(t->run, o->name, shape);
+    } else if (o->role == MG_ADDED_TO) {
+        *answer = mg_accumulated(t->run, o->name, shape, t->held);
+    } else if (o->role == MG_CLASSES) {
+        t->label = mg_in(t->run, o->name, MT_I32, shape);
+        mg_fill_labels(mg_rng(t->run), t->label, mt_shape_numel(shape), t->size[strlen(k->sizes) - 1]);
+    } else if (!t->f[i]) { /* else it is in place of an output */
+        t->f[i] = mg_input(t->run, o->name, shape, dist_of(t, i));
+    }
+    t->v[i] = answer->v;
+    t->e[i] = answer->e;
+}
+
+static bool is_refused(const mg_trial *t)
+{
+    return t->special && t->special->aborts;
+}
+
+static void describe(mg_trial *t, mg_answer *answer)
+{
+    const mg_kernel *k = t->kernel;
+    char function[80];
+    snprintf(function, sizeof function, "%s%s%s", is_refused(t) ? "may abort: " : "", k->function,
+             t->in_place ? " in place" : "");
+    (is_refused(t) ? mg_begin_refused : mg_begin)(t->run, function);
+    for (int i = 0; i < operands(k); i++)
+        describe_operand(t, i, &answer[i]);
+    if (t->change)
+        t->change(t);
+    if (k->prepare)
+        k->prepare(t);
+    for (int d = 0; k->sizes[d]; d++)
+        mg_i64(t->run, (char[]){ k->sizes[d], 0 }, t->size[d]);
+}
+
+static void expect(mg_trial *t)
+{
+    for (int i = 0; i < operands(t->kernel); i++)
+        t->x[i] = t->f[i] ? mg_lift(t->f[i], mg_count_of(t, i)) : NULL;
+    t->kernel->oracle(t);
+    for (int i = 0; i < operands(t->kernel); i++)
+        free(t->x[i]);
+}
+
+bool mg_try(mg_trial t)
+{
+    mg_answer answer[MG_OPERANDS] = { 0 };
+    int count = operands(t.kernel);
+    bool good, refused = is_refused(&t);
+    describe(&t, answer);
+    if (!refused)
+        expect(&t);
+    for (int i = 0; i < count && refused; i++)
+        mg_answer_drop(&answer[i]);
+    if (t.threads)
+        mg_threads(t.run, t.threads);
+    if (t.how == MG_CALL_BY_THREADS)
+        good = mg_threads_and_judge(t.run, answer, count);
+    else if (t.how == MG_CALL_COUNTED)
+        good = mg_judge_answers(t.run, mg_traffic_call(t.run, t.cache), answer, count);
+    else if (t.how == MG_CALL_SEARCHED)
+        good = mg_shared_and_judge(t.run, answer, count);
+    else if (refused)
+        good = mg_refused(t.run, "the call", t.special->aborts);
+    else
+        good = mg_call_and_judge(t.run, answer, count);
+    return good && (!t.special || !t.special->after || t.special->after(&t));
+}
+
+/* ---- a row --------------------------------------------------------------------------------------- */
+
+/* The next operand of a list, "dx dw db"; -1 at its end. */
+static int next_of(const mg_kernel *k, const char **list)
+{
+    char name[32];
+    size_t length = strcspn(*list, " ");
+    if (length == 0)
+        return -1;
+    snprintf(name, sizeof name, "%.*s", (int)length, *list);
+    *list += length + strspn(*list + length, " ");
+    return operand_of(k, name);
+}
+
+static unsigned named(const mg_kernel *k, const char *list)
+{
+    unsigned bits = 0;
+    for (int i; list && (i = next_of(k, &list)) >= 0;)
+        bits |= 1U << i;
+    return bits;
+}
+
+double mg_bytes_of(const mg_trial *t, const char *list)
+{
+    double floats = 0;
+    for (int i; (i = next_of(t->kernel, &list)) >= 0;)
+        floats += (double)mg_count_of(t, i);
+    return floats * (double)sizeof(float);
+}
+
+unsigned mg_optional(const mg_kernel *k)
+{
+    return named(k, k->optional);
+}
+
+void mg_kernel_run(mg_run *run, const void *one_case)
+{
+    const mg_kernel_row *row = one_case;
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(row->kernel) && row->kernel[i] && good; i++) {
+        const mg_kernel *k = row->kernel[i];
+        good = mg_ask(&(mg_trial){ .run = run,
+                                   .kernel = k,
+                                   .dist = row->dist,
+                                   .null = named(k, row->null),
+                                   .in_place = row->in_place,
+                                   .held = row->held },
+                      row);
+    }
+}

@@ -1,0 +1,173 @@
+/* kernel.h -- the check of a kernel is its signature, its oracle and its rows; what every kernel is asked is here.
+ *
+ *   static void softmax(mg_trial *t)          // operand 0 is expected to be this of operand 1
+ *   {
+ *       mg_oracle_softmax(t->v[0], t->e[0], t->x[1], NULL, t->size[0], t->size[1]);
+ *   }
+ *   static const mg_kernel softmax_fwd = {
+ *       "mt_softmax_fwd_cpu", "NC", .operand = { MG_WRITTEN("out", "NC", .over = "x"), MG_READ("x", "NC") },
+ *       .least = { 0, 1 }, .dist = NORMAL(0, 2), .oracle = softmax,
+ *   };
+ *   static const mg_kernel_row rows[] = {
+ *       { { 3, "random rows", "exp(x - max) divided by the sum" }, { &softmax_fwd }, MG_EVERYTHING },
+ *       { { 1, "one column", "the answer is exactly 1" }, { &softmax_fwd }, .size = { 7, 1 } },
+ *   };
+ *   MG_GROUP("02.6", "softmax", mg_kernel_run, rows)
+ *
+ * A row asks several ideas of its kernel. Each is a part of the row, with a name and a hint of its own (ideas.c), so
+ * that a failure says which idea it is about: "part: no elements, N = 0". */
+#pragma once
+
+#include "checks/answer.h"
+#include "rows/traffic.h"
+
+enum {
+    MG_OPERANDS = 12, /* at most */
+    MG_SIZES = 4,     /* at most */
+    MG_ZERO = -1,     /* among the sizes of a row: 0. Those that are not given (0) are drawn */
+};
+
+typedef struct mg_trial mg_trial;
+typedef void mg_trial_fn(mg_trial *t);
+
+typedef enum mg_role {
+    MG_AN_INPUT,    /* an input */
+    MG_CLASSES,     /* i32 in 0 .. C - 1, where C is the last size */
+    MG_OVERWRITTEN, /* an output that is overwritten */
+    MG_ADDED_TO,    /* an output that is added to */
+} mg_role;
+
+typedef struct mg_operand {
+    const char *name, *dims; /* "dw", "IO": its shape, by the letters of the sizes */
+    mg_role role;
+    mg_dist dist;     /* of an input; without one it has that of the row, or of the kernel */
+    const char *over; /* of an output: the input that may be the same array */
+} mg_operand;
+
+/* MG_READ("w", "IO"), MG_WRITTEN("out", "NC", .over = "x"), ... */
+#define MG_READ(n, ...)                                     \
+    {                                                       \
+        .name = n, .role = MG_AN_INPUT, .dims = __VA_ARGS__ \
+    }
+#define MG_LABELS(n, ...)                                  \
+    {                                                      \
+        .name = n, .role = MG_CLASSES, .dims = __VA_ARGS__ \
+    }
+#define MG_WRITTEN(n, ...)                                     \
+    {                                                          \
+        .name = n, .role = MG_OVERWRITTEN, .dims = __VA_ARGS__ \
+    }
+#define MG_ADDED(n, ...)                                    \
+    {                                                       \
+        .name = n, .role = MG_ADDED_TO, .dims = __VA_ARGS__ \
+    }
+
+/* What a row may ask. */
+enum {
+    MG_ORDINARY = 1,      /* sizes that are multiples of 16 */
+    MG_ODD = 2,           /* sizes that are no multiples of a vector's; arrays that do not begin at multiples of one */
+    MG_ONE = 4,           /* one size after the other is 1 */
+    MG_NOTHING = 8,       /* is 0 */
+    MG_LARGE = 16,        /* has more than 16 bits; the arrays are larger than a stack */
+    MG_STATE = 32,        /* the same addresses again, with other numbers */
+    MG_MANY_THREADS = 64, /* more threads than cores */
+    MG_RACES = 128,       /* the search for data races */
+    MG_BITS = 256,        /* equal bits with any number of threads */
+    MG_IN_PLACE = 512,    /* an output is an input */
+    MG_SUBSETS = 1024,    /* each subset of the outputs that may be NULL */
+    MG_NAN = 2048,        /* the kernel's `nan` */
+    MG_SPECIAL = 4096,    /* the row's calls of its own: always */
+    MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_ONE | MG_NOTHING,
+    MG_THREADS = MG_MANY_THREADS | MG_RACES,
+    MG_EVERYTHING = MG_ANY_SIZE | MG_LARGE | MG_STATE | MG_THREADS | MG_BITS,
+};
+
+typedef struct mg_kernel {
+    const char *function, *sizes;    /* "NIO": its last arguments, one letter each */
+    mg_operand operand[MG_OPERANDS]; /* in the order of the arguments */
+    mg_trial_fn *oracle;             /* v and e of the outputs from x of the inputs */
+    mg_trial_fn *prepare; /* changes inputs after they were drawn: what backward reads is what forward has saved */
+    mg_trial_fn *nan;     /* puts NaN into inputs; t->at: 0 for the first element, 1 for the last, 2 for any */
+    mg_dist dist;
+    int64_t least[MG_SIZES]; /* of a size where no size is 0 */
+    int64_t enough;          /* a size that all threads share; 0: 40,009, or 8,209 where there are several */
+    const char *optional;    /* the outputs that may be NULL: "dx dw db" */
+    int about;               /* the oracle's own */
+} mg_kernel;
+
+/* A call of a row's own, as a part of it. A table of them ends with {0}. */
+typedef struct mg_special {
+    const char *part, *hint; /* hint NULL: that of the row */
+    int64_t size[MG_SIZES];
+    mg_dist dist;
+    mg_trial_fn *prepare;
+    int64_t at, value;         /* for prepare and after */
+    const char *aborts;        /* the call must abort: these words of the header */
+    bool (*after)(mg_trial *); /* judges what has come back, in addition */
+} mg_special;
+
+typedef struct mg_kernel_row {
+    mg_case head;
+    const mg_kernel *kernel[4]; /* one after the other */
+    unsigned asks;              /* 0: MG_ORDINARY and MG_ODD; with sizes of its own, calls of these */
+    int64_t size[MG_SIZES];
+    mg_dist dist;
+    const char *null; /* operands that are not given: "dx dw" */
+    bool in_place;    /* in every call */
+    bool held;        /* outputs that are added to hold something already */
+    const mg_special *special;
+    const char *bar;   /* the call is counted, in a cache of this size, against this bar of lab.json */
+    const char *moves; /* at least: "x out out", operands read, and written ones twice, as a line is fetched first */
+    mg_cache cache;
+} mg_kernel_row;
+
+/* mg_kernel_run -- runs a row: the `run` of an mg_group whose cases are mg_kernel_rows. */
+void mg_kernel_run(mg_run *run, const void *one_case);
+
+/* ---- one call ---------------------------------------------------------------------------------- */
+
+typedef enum mg_how {
+    MG_CALL_PLAIN,
+    MG_CALL_SEARCHED,
+    MG_CALL_COUNTED,
+    MG_CALL_BY_THREADS /* with several numbers of them */
+} mg_how;
+
+/* A call of a kernel: what to do, and while it runs the numbers of each operand. */
+struct mg_trial {
+    mg_run *run;
+    const mg_kernel *kernel;
+    int64_t size[MG_SIZES];
+    mg_dist dist;
+    unsigned null; /* bit i: operand i is not given */
+    bool in_place, held;
+    mg_how how;
+    mg_cache cache; /* of MG_CALL_COUNTED */
+    int threads;    /* 0: as many as there are cores */
+    const mg_special *special;
+    int64_t at, value;
+    mg_trial_fn *change; /* before the kernel's prepare */
+
+    float *f[MG_OPERANDS]; /* of inputs, which change and prepare may write */
+    int32_t *label;
+    double *x[MG_OPERANDS];                  /* of inputs, exactly; NULL: not given */
+    double *v[MG_OPERANDS], *e[MG_OPERANDS]; /* of outputs: expected, and by how much it may be wrong */
+};
+
+/* mg_count_of -- elements of operand i. */
+int64_t mg_count_of(const mg_trial *t, int i);
+
+/* mg_try -- make the call and judge it; false: the run has its verdict. */
+bool mg_try(mg_trial t);
+
+/* mg_optional -- the bits of the operands that may be NULL. */
+unsigned mg_optional(const mg_kernel *k);
+
+/* mg_bytes_of -- the f32 arrays in this list, "x out out", together. */
+double mg_bytes_of(const mg_trial *t, const char *list);
+
+/* mg_nan_at -- the place of t->at in operand i becomes NaN. */
+void mg_nan_at(mg_trial *t, int i);
+
+/* mg_ask -- all that the row asks of t->kernel, part after part; ideas.c */
+bool mg_ask(const mg_trial *t, const mg_kernel_row *row);
