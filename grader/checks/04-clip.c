@@ -5,7 +5,7 @@
  * addition; the square root halves that and rounds. A clipped element has at most four roundings to f32: of the limit,
  * the norm, their quotient and the product. Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
-#include "checks/fill.h"
+#include "checks/answer.h"
 #include "checks/oracle.h"
 #include "testing/compare.h"
 #include "rows/traffic.h"
@@ -15,18 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, SEARCHED = -1, MANY = 1500 };
+enum { MOST = 8, ANY = -1, MANY = 1500, SEARCHED = -1 };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
-/* The parameters of a call. */
+/* Calls of a row. */
 typedef struct request {
-    mg_dist dist;
-    int64_t arrays, most; /* their number, and the largest size of each */
-    int64_t exact_size;   /* when not 0: every array has it */
-    double limit;         /* max_norm as a share of the norm; NAN: compute the norm only */
-    float poison;         /* when not 0: one element is this, inf or NaN */
-    int threads;          /* 0: as many as there are cores; SEARCHED: four, for data races */
+    const char *part, *hint; /* NULL: the row's */
+    int times;               /* 0: once */
+    int64_t arrays;          /* their number. ANY: 1 to MOST. MANY: more than a unit may think that there are, as GPT-3
+                                has 1,156: they are one after the other and judged as one array, as their list is long */
+    int64_t size;            /* of each; 0: any */
+    mg_dist dist;            /* of the elements; none: NORMAL(0, 3) */
+    bool clip;               /* not only compute the norm */
+    double low, high;        /* max_norm is such a share of the norm; high 0: exactly low */
+    float poison;            /* when not 0: one element is this, inf or NaN, and max_norm is 1 */
+    int threads;             /* 0: as many as there are cores; SEARCHED: four, for data races */
 } request;
 
 /* One call, as sent, in double. */
@@ -41,23 +45,32 @@ static double uniform(mt_rng *rng, double low, double high)
     return low + (high - low) * mt_rng_uniform(rng);
 }
 
+/* The sizes of the arrays, and those in which they are sent. */
+static void draw_sizes(mg_run *run, sent *s, const request *r)
+{
+    mt_rng *rng = mg_rng(run);
+    int64_t arrays = r->arrays == ANY ? mg_pick(rng, 1, MOST) : r->arrays;
+    int64_t *size = mg_in(run, "sizes", MT_I64, MT_SHAPE(arrays));
+    s->arrays = arrays == MANY ? 1 : arrays;
+    for (int64_t a = 0; a < arrays; a++) {
+        size[a] = r->size ? r->size : arrays == MANY ? mg_pick(rng, 0, 12) : mg_pick_size(rng, 0, 300);
+        s->count[arrays == MANY ? 0 : a] += size[a];
+        s->total += size[a];
+    }
+}
+
 /* The arrays; those of mt_grad_norm_cpu are read-only. Their norm. */
 static void send_arrays(mg_run *run, sent *s, const request *r)
 {
-    mt_rng *rng = mg_rng(run);
+    const mg_dist normal = NORMAL(0, 3);
     long double sum = 0;
-    int64_t *size = mg_in(run, "sizes", MT_I64, MT_SHAPE(s->arrays));
     for (int64_t a = 0; a < s->arrays; a++) {
-        int64_t n = r->exact_size ? r->exact_size : mg_pick_size(rng, 0, r->most);
-        mt_shape shape = MT_SHAPE(n);
-        float *x = isnan(r->limit) ? mg_in(run, names[a], MT_F32, shape) : mg_inout(run, names[a], MT_F32, shape);
-        size[a] = n;
-        mg_fill(rng, x, n, r->dist);
+        int64_t n = s->count[a];
+        float *x = (r->clip ? mg_inout : mg_in)(run, names[a], MT_F32, MT_SHAPE(n));
+        mg_fill(mg_rng(run), x, n, r->dist.kind ? r->dist : normal);
         if (r->poison != 0 && a == s->arrays - 1)
-            x[mt_rng_below(rng, n)] = r->poison;
+            x[mt_rng_below(mg_rng(run), n)] = r->poison;
         s->value[a] = mg_lift(x, n);
-        s->count[a] = n;
-        s->total += n;
         for (int64_t i = 0; i < n; i++)
             sum += (long double)x[i] * x[i];
     }
@@ -66,14 +79,13 @@ static void send_arrays(mg_run *run, sent *s, const request *r)
 
 static sent describe(mg_run *run, const request *r)
 {
-    sent s = { .arrays = r->arrays };
-    double *limit = NULL;
-    mg_begin(run, isnan(r->limit) ? "mt_grad_norm_cpu" : "mt_clip_grad_norm_cpu");
+    sent s = { 0 };
+    mg_begin(run, r->clip ? "mt_clip_grad_norm_cpu" : "mt_grad_norm_cpu");
     mg_out(run, "norm", MT_I64, MT_SHAPE(1));
-    if (!isnan(r->limit))
-        limit = mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)); /* a double's bits */
+    double *limit = r->clip ? mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)) : NULL; /* a double's bits */
+    draw_sizes(run, &s, r);
     send_arrays(run, &s, r);
-    s.max_norm = r->poison != 0 ? 1 : r->limit * s.norm;
+    s.max_norm = r->poison != 0 ? 1 : (r->high > 0 ? uniform(mg_rng(run), r->low, r->high) : r->low) * s.norm;
     if (limit)
         memcpy(limit, &s.max_norm, sizeof *limit);
     if (r->threads > 0)
@@ -133,153 +145,88 @@ static bool check(mg_run *run, request r)
     bool good = r.threads == SEARCHED ? mg_shared_call(run) : mg_call(run);
     good = good && judge_norm(run, &s);
     for (int64_t a = 0; a < s.arrays; a++) {
-        good = good && (isnan(r.limit) || judge_array(run, &s, a));
+        good = good && (!r.clip || judge_array(run, &s, a));
         free(s.value[a]);
     }
     return good;
 }
 
-/* More arrays than a unit may think that there are: GPT-2 has 148, GPT-3 1156. They lie one after the other; their list
- * is what is long, so one norm and one factor are judged as of one array. */
-static bool check_many(mg_run *run, double limit, int threads)
-{
-    mt_rng *rng = mg_rng(run);
-    int64_t size[MANY], n = 0;
-    sent s = { .arrays = 1 };
-    bool clip = !isnan(limit);
-    for (int a = 0; a < MANY; a++)
-        n += size[a] = mg_pick(rng, 0, 12);
-    mg_begin(run, clip ? "mt_clip_grad_norm_cpu" : "mt_grad_norm_cpu");
-    mg_out(run, "norm", MT_I64, MT_SHAPE(1));
-    double *max_norm = clip ? mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)) : NULL;
-    memcpy(mg_in(run, "sizes", MT_I64, MT_SHAPE(MANY)), size, sizeof size);
-    float *x = clip ? mg_inout(run, names[0], MT_F32, MT_SHAPE(n)) : mg_in(run, names[0], MT_F32, MT_SHAPE(n));
-    long double sum = 0;
-    mg_fill(rng, x, n, (mg_dist)NORMAL(0, 3));
-    for (int64_t i = 0; i < n; i++)
-        sum += (long double)x[i] * x[i];
-    s.value[0] = mg_lift(x, n);
-    s.count[0] = s.total = n;
-    s.norm = (double)sqrtl(sum);
-    s.max_norm = limit * s.norm;
-    if (max_norm)
-        memcpy(max_norm, &s.max_norm, sizeof *max_norm);
-    if (threads > 0)
-        mg_threads(run, threads);
-    bool good = mg_call(run) && judge_norm(run, &s) && (!clip || judge_array(run, &s, 0));
-    free(s.value[0]);
-    return good;
-}
-
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-#define ORDINARY .dist = NORMAL(0, 3), .most = 300
-
-static void any_norm(mg_run *run)
-{
-    bool good = check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 33, .limit = NAN }) &&
-                check(run, (request){ ORDINARY, .arrays = 0, .limit = NAN }) &&
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .limit = NAN }) &&
-                check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 1300021, .limit = NAN });
-    for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = NAN });
-    if (good)
-        check_many(run, NAN, 0);
-}
+static const request any_norm[] = {
+    { .arrays = 1, .size = 33 },
+    { "no arrays", "the norm of nothing is 0", .arrays = 0 },
+    { "large arrays", NULL, .arrays = 2, .size = 40009 },
+    { "large arrays", NULL, .arrays = 1, .size = 1300021 },
+    { "several arrays of any size", NULL, .times = 20, .arrays = ANY },
+    { "1,500 arrays", "there may be any number of arrays: keep no list of them of a fixed size", .arrays = MANY },
+};
 
 /* Magnitudes of 2^80 to 2^126, whose squares are inf in f32; of 2^-120 to 2^-80, whose squares are 0; denormals; and
  * elements whose norm is inf in f32. */
-static void any_range(mg_run *run)
-{
-    static const mg_dist dists[] = { MIXED(80, 126), MIXED(-120, -80), MIXED(-140, -130) };
-    for (int i = 0; i < MT_COUNT(dists); i++) {
-        if (i == 2)
-            mg_part(run, "denormal elements",
-                    "all elements are denormal here: 1e-40 is not 0, nor is its square in double");
-        if (!check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = NAN }) ||
-            !check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = 0.5 }))
-            return;
+#define BOTH(part, hint, n, distribution, share)                                             \
+    { part, hint, .arrays = 3, .size = n, .dist = distribution },                            \
+    {                                                                                        \
+        part, hint, .arrays = 3, .size = n, .dist = distribution, .clip = true, .low = share \
     }
-    mg_hint(run, "every element is 3e38 here, and the norm is above FLT_MAX: a double holds it, so it is finite");
-    if (check(run, (request){ .dist = UNIFORM(3e38, 3e38), .arrays = 3, .exact_size = 11, .limit = NAN }))
-        check(run, (request){ .dist = UNIFORM(3e38, 3e38), .arrays = 3, .exact_size = 11, .limit = 0.01 });
-}
+static const request any_range[] = {
+    BOTH("large elements", NULL, 31, MIXED(80, 126), 0.5),
+    BOTH("small elements", NULL, 31, MIXED(-120, -80), 0.5),
+    BOTH("denormal elements", "all elements are denormal here: 1e-40 is not 0, nor is its square in double", 31,
+         MIXED(-140, -130), 0.5),
+    BOTH("a norm above FLT_MAX",
+         "every element is 3e38 here, and the norm is above FLT_MAX: a double holds it, so it is finite", 11,
+         UNIFORM(3e38, 3e38), 0.01),
+};
 
-/* A limit so near the norm differs from it by 1e-6, four times what a clipped element may be off by. */
-static bool near_limit(mg_run *run, double limit)
-{
-    mg_part(run, "a limit near the norm",
-            "max_norm is %.6f times the norm here: compare the two as they are, without a margin", limit);
-    return check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = limit });
-}
-
-static void one_factor(mg_run *run)
-{
-    bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .limit = 0.3 });
-    for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = uniform(mg_rng(run), 0.01, 0.98) });
-    if (good && check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 300007, .limit = 0.3 }) &&
-        check_many(run, 0.3, 0))
-        near_limit(run, 1 - 1e-6);
-}
-
-static void short_ones(mg_run *run)
-{
-    static const float sides[] = { 3, 4 }; /* hypotenuse 5: exactly the limit */
-    bool good = true;
-    for (int i = 0; i < 10 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = uniform(mg_rng(run), 1.01, 3) });
-    if (!good || !check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 7, .limit = INFINITY }))
-        return;
-    mg_begin(run, "mt_clip_grad_norm_cpu");
-    mg_out(run, "norm", MT_I64, MT_SHAPE(1));
-    memcpy(mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)), &(double){ 5 }, sizeof(double));
-    int64_t *size = mg_in(run, "sizes", MT_I64, MT_SHAPE(2));
-    size[0] = size[1] = 1;
-    for (int a = 0; a < 2; a++)
-        *(float *)mg_inout(run, names[a], MT_F32, MT_SHAPE(1)) = sides[a];
-    sent s = { .arrays = 2, .total = 2, .norm = 5, .max_norm = 5 };
-    if (mg_call(run) && judge_norm(run, &s) && mg_expect(run, names[0], (double[]){ 3 }, NULL) &&
-        mg_expect(run, names[1], (double[]){ 4 }, NULL))
-        near_limit(run, 1 + 1e-6);
-}
-
-static void refuse_limits(mg_run *run)
-{
-    static const double limits[] = { -1, NAN };
-    for (int i = 0; i < MT_COUNT(limits); i++) {
-        mg_begin(run, "may abort: mt_clip_grad_norm_cpu");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        memcpy(mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)), &limits[i], sizeof limits[i]);
-        *(int64_t *)mg_in(run, "sizes", MT_I64, MT_SHAPE(1)) = 1;
-        *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;
-        if (!mg_call(run))
-            return;
-        if (*(const int64_t *)mg_result(run, "aborted") == 1)
-            continue;
-        mg_hint(run, "write or keep the MT_CHECK of max_norm: the header says \"Aborts: max_norm negative or NaN\"");
-        mg_fail(run, "max_norm = %g was accepted", limits[i]);
-        return;
+#define CLIP(number) .arrays = number, .clip = true
+#define NEAR         "max_norm differs from the norm by a millionth of it here: compare the two as they are, without a margin"
+static const request one_factor[] = {
+    { CLIP(2), .size = 40009, .low = 0.3 },
+    { CLIP(ANY), .times = 20, .low = 0.01, .high = 0.98 },
+    { "a large array", NULL, CLIP(1), .size = 300007, .low = 0.3 },
+    { "1,500 arrays", "there may be any number of arrays: keep no list of them of a fixed size", CLIP(MANY),
+      .low = 0.3 },
+    { "a limit near the norm", NEAR, CLIP(2), .size = 31, .low = 1 - 1e-6 },
+};
+static const request short_ones[] = {
+    { CLIP(ANY), .times = 10, .low = 1.01, .high = 3 },
+    { "an infinite limit", NULL, CLIP(2), .size = 7, .low = INFINITY },
+    { "a norm of exactly max_norm", "at the limit is not above it", CLIP(4), .size = 1, .dist = UNIFORM(3, 3),
+      .low = 1 },
+    { "a limit near the norm", NEAR, CLIP(2), .size = 31, .low = 1 + 1e-6 },
+};
+static const request nothing_left[] = {
+    { "a limit of 0", "all elements become 0", CLIP(3), .size = 13, .low = 0 },
+    { "a norm of 0 and a limit of 0", NULL, CLIP(3), .size = 13, .dist = UNIFORM(0, 0), .low = 0 },
+    { "a norm of 0", NULL, CLIP(3), .size = 13, .dist = UNIFORM(0, 0), .low = 1 },
+    { "no arrays", NULL, CLIP(0), .low = 1 },
+};
+#define POISON(name, number)                                            \
+    {                                                                   \
+        name, NULL, CLIP(ANY), .times = 3, .size = 31, .poison = number \
     }
+static const request not_finite[] = { POISON("inf", INFINITY), POISON("-inf", -INFINITY), POISON("NaN", NAN) };
+
+static bool check_all(mg_run *run, const request *r, int count)
+{
+    for (int i = 0; i < count; i++) {
+        mg_part(run, r[i].part, r[i].hint ? "%s" : NULL, r[i].hint);
+        for (int k = 0; k < mt_max(r[i].times, 1); k++)
+            if (!check(run, r[i]))
+                return false;
+    }
+    return true;
 }
 
-static void nothing_left(mg_run *run)
+static bool refuse_limit(mg_run *run, double limit)
 {
-    if (check(run, (request){ ORDINARY, .arrays = 3, .exact_size = 13, .limit = 0 }) && /* all become 0 */
-        check(run, (request){ .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .limit = 0 }) &&
-        check(run, (request){ .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .limit = 1 }))
-        if (check(run, (request){ ORDINARY, .arrays = 0, .limit = 1 }))
-            refuse_limits(run);
-}
-
-static void not_finite(mg_run *run)
-{
-    static const float poisons[] = { INFINITY, -INFINITY, NAN };
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(poisons) && good; i++)
-        for (int arrays = 1; arrays <= 3 && good; arrays++)
-            good = check(run, (request){ ORDINARY, .arrays = arrays, .exact_size = 31 + arrays, .limit = 0.5,
-                                         .poison = poisons[i] });
+    mg_begin_refused(run, "may abort: mt_clip_grad_norm_cpu");
+    memcpy(mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)), &limit, sizeof limit);
+    *(int64_t *)mg_in(run, "sizes", MT_I64, MT_SHAPE(1)) = 1;
+    *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;
+    mg_part(run, "max_norm must not be negative or NaN", NULL);
+    return mg_refused(run, limit < 0 ? "max_norm = -1" : "max_norm = NaN", "max_norm negative or NaN");
 }
 
 static const int thread_counts[] = { 1, 2, 3, 5 };
@@ -296,57 +243,56 @@ static bool same_bits(mg_run *run, request r)
 {
     const mt_rng start = *mg_rng(run);
     double norm = 0, *bits = NULL;
-    bool good = true, clipped = !isnan(r.limit);
+    bool good = true, compared = r.clip && r.arrays != MANY;
     for (int i = 0; i < MT_COUNT(thread_counts) && good; i++) {
         *mg_rng(run) = start;
         r.threads = thread_counts[i];
         good = check(run, r);
         if (good && i == 0) {
             norm = norm_of(run);
-            bits = clipped ? mg_lift(mg_result(run, names[0]), r.exact_size) : NULL;
+            bits = compared ? mg_lift(mg_result(run, names[0]), r.size) : NULL;
         }
-        good = good && judge_same_norm(run, r.threads, norm) && (!clipped || mg_expect(run, names[0], bits, NULL));
+        good = good && judge_same_norm(run, r.threads, norm) && (!compared || mg_expect(run, names[0], bits, NULL));
     }
     free(bits);
-    r.threads = SEARCHED;
-    good = good && check(run, r);
-    r.exact_size = mt_min(r.exact_size, 1009);
-    return good && check(run, r);
-}
-
-/* A sum of as many terms has other bits in almost any other order; that of a few often has the same. */
-static bool same_norm_of_many(mg_run *run)
-{
-    const mt_rng start = *mg_rng(run);
-    double norm = 0;
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(thread_counts) && good; i++) {
-        *mg_rng(run) = start;
-        good = check_many(run, NAN, thread_counts[i]);
-        norm = good && i == 0 ? norm_of(run) : norm;
-        good = good && judge_same_norm(run, thread_counts[i], norm);
-    }
     return good;
 }
 
-/* Threads may divide the elements of an array, or the arrays. */
-static void any_threads(mg_run *run)
+static bool search(mg_run *run, request r)
 {
-    const request one = { ORDINARY, .arrays = 1, .exact_size = 100003, .limit = 0.3 };
-    const request several = { ORDINARY, .arrays = MOST, .exact_size = 257, .limit = 0.3 };
-    request norm = one;
-    norm.limit = NAN;
-    if (same_bits(run, one) && same_bits(run, norm) && same_bits(run, several))
-        for (int i = 0; i < 3 && same_norm_of_many(run); i++)
-            ;
+    r.threads = SEARCHED;
+    mg_part(run, "data races", NULL);
+    return check(run, r);
+}
+
+/* Threads may divide the elements of an array, or the arrays. A sum of many terms has other bits in almost any other
+ * order; that of a few often has the same. */
+static bool any_threads(mg_run *run)
+{
+    const request one = { CLIP(1), .size = 100003, .low = 0.3 }, norm = { .arrays = 1, .size = 100003 },
+                  several = { CLIP(MOST), .size = 257, .low = 0.3 }, few = { CLIP(1), .size = 1009, .low = 0.3 },
+                  many = { .arrays = MANY };
+    mg_part(run, "equal bits with 1, 2, 3 and 5 threads", NULL);
+    return same_bits(run, one) && same_bits(run, norm) && same_bits(run, several) && same_bits(run, many) &&
+           same_bits(run, many) && same_bits(run, many) && search(run, one) && search(run, norm) && search(run, few) &&
+           search(run, several);
 }
 
 void mg_04_clip(mg_run *run, const void *one_case)
 {
-    static void (*const rows[])(mg_run *) = {
-        [CLIP_NORM] = any_norm,       [CLIP_RANGE] = any_range,      [CLIP_ALL] = one_factor,
-        [CLIP_SHORT] = short_ones,    [CLIP_NOTHING] = nothing_left, [CLIP_INFINITE] = not_finite,
-        [CLIP_THREADS] = any_threads,
+    static const struct {
+        const request *request;
+        int count;
+    } rows[] = {
+#define ROW(requests) { requests, MT_COUNT(requests) }
+        [CLIP_NORM] = ROW(any_norm),    [CLIP_RANGE] = ROW(any_range),      [CLIP_ALL] = ROW(one_factor),
+        [CLIP_SHORT] = ROW(short_ones), [CLIP_NOTHING] = ROW(nothing_left), [CLIP_INFINITE] = ROW(not_finite),
+        [CLIP_THREADS] = { NULL, 0 },
     };
-    rows[((const clip_case *)one_case)->about](run);
+    const clip_about about = ((const clip_case *)one_case)->about;
+    bool good = check_all(run, rows[about].request, rows[about].count);
+    if (good && about == CLIP_NOTHING)
+        (void)(refuse_limit(run, -1) && refuse_limit(run, NAN));
+    else if (about == CLIP_THREADS)
+        any_threads(run);
 }

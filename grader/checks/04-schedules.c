@@ -1,7 +1,7 @@
 /* 04-schedules.c -- how the checks of step 04.8 run: 300 steps of a random schedule, compared with its formula.
  * All values are double, so the tolerance counts roundings of 2^-53. Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
-#include "checks/fill.h"
+#include "checks/answer.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,22 +87,20 @@ static bool stretch(mt_rng *rng, mt_schedule *s)
 
 enum { STEPS = 300 };
 
-/* The calls of a row: the first has a period of 1, so that the number of periods is large; then any, in the order of
- * the steps; the last has gamma 0. A schedule that does not use the period gets -1, 0, 1, ... */
-enum { SHUFFLED = 4, HUGE = 5, NO_GAMMA = 6, CALLS, FIXED = CALLS /* those of follow_fixed */ };
+/* What is new in a call: those before it were right. */
+typedef struct request {
+    const char *part, *hint; /* NULL: the row's */
+    bool shortest;           /* a period of 1, so that the number of periods is large */
+    bool shuffled;           /* steps in any order */
+    bool huge;               /* numbers that no int holds */
+    bool no_gamma;           /* gamma 0 */
+} request;
 
-/* What is new in this call: those before it were right. */
-static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, int call, bool huge)
+static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, bool huge)
 {
-    if (call == FIXED)
+    if (huge)
         return;
-    if (call == SHUFFLED)
-        mg_hint(run, "a rate follows from schedule and step alone: keep nothing from the call before");
-    else if (huge)
-        mg_hint(run, "step, period and warm-up are int64_t, and larger here than an int holds or a float exactly");
-    else if (call == NO_GAMMA && !isfinite(got))
-        mg_hint(run, "gamma may be 0: its power 0 is 1, but 0 times the logarithm of 0 is NaN");
-    else if (!isfinite(got) && s->warmup == 0)
+    if (!isfinite(got) && s->warmup == 0 && s->gamma > 0)
         mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
     else if (isfinite(got) && s->warmup > 0 && t >= s->warmup)
         mg_hint(run, "warm-up is over: step %" PRId64 " is step %" PRId64 " of the schedule itself", t, t - s->warmup);
@@ -110,7 +108,7 @@ static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, 
 
 /* 16 roundings, and one more for each factor of a power computed by multiplication, all relative to the largest
  * rate. */
-static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, int64_t steps, bool huge, int call)
+static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, int64_t steps, bool huge)
 {
     for (int64_t i = 0; i < steps; i++) {
         int64_t t = step[i];
@@ -118,7 +116,7 @@ static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *ste
         double tolerance = (16 + (double)(huge ? t / s->period : t)) * U64 * s->lr;
         if (fabs(got - want) <= tolerance) /* false for NaN */
             continue;
-        recognise(run, s, t, got, call, huge);
+        recognise(run, s, t, got, huge);
         mg_fail(run,
                 "%s, step %" PRId64 ": %.17g, expected %.17g   tolerance %.2g   (lr %.4g, lr_min %.4g, period %" PRId64
                 ", gamma %.10g, warmup %" PRId64 ")",
@@ -141,19 +139,20 @@ static int64_t *describe(mg_run *run, const char *function, const mt_schedule *s
     return step;
 }
 
-static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, int i)
+/* A schedule that does not use the period gets -1, 0 or 1. */
+static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, const request *r)
 {
     mt_schedule s = draw_schedule(mg_rng(run), c, kind);
     bool periodic = kind != MT_SCHEDULE_CONSTANT && kind != MT_SCHEDULE_EXPONENTIAL;
-    s.period = !periodic ? i - 1 : i == 0 ? 1 : s.period;
-    s.gamma = i == NO_GAMMA ? 0 : s.gamma;
-    bool huge = i == HUGE && stretch(mg_rng(run), &s);
+    s.period = !periodic ? mg_pick(mg_rng(run), -1, 1) : r->shortest ? 1 : s.period;
+    s.gamma = r->no_gamma ? 0 : s.gamma;
+    bool huge = r->huge && stretch(mg_rng(run), &s);
     int64_t *step = describe(run, "mt_schedule_at", &s, STEPS);
     for (int64_t t = 0; t < STEPS; t++)
         step[t] = huge ? mg_pick(mg_rng(run), 0, s.warmup + 5 * s.period) : t;
-    if (i == SHUFFLED)
+    if (r->shuffled)
         mt_rng_permutation(mg_rng(run), step, STEPS);
-    return mg_call(run) && judge_schedule(run, &s, step, STEPS, huge, i);
+    return mg_call(run) && judge_schedule(run, &s, step, STEPS, huge);
 }
 
 /* Some steps of a fixed schedule without warm-up, from `first` on. */
@@ -161,13 +160,9 @@ static bool follow_from(mg_run *run, mt_schedule_kind kind, int64_t period, doub
 {
     const mt_schedule s = { .kind = kind, .lr = 0.5, .lr_min = 0.01, .period = period, .gamma = gamma };
     int64_t *step = describe(run, "mt_schedule_at", &s, steps);
-    if (first > INT32_MAX)
-        mg_hint(run, "the exponent of a power may be larger than an int holds: pow, not a loop");
-    else
-        mg_hint(run, "divide integers: 49 times 1 / 49 is below 1 in double");
     for (int64_t i = 0; i < steps; i++)
         step[i] = first + i;
-    return mg_call(run) && judge_schedule(run, &s, step, steps, false, FIXED);
+    return mg_call(run) && judge_schedule(run, &s, step, steps, false);
 }
 
 /* Periods whose reciprocal, times the period, is below 1; and powers that no int holds: gamma^(2^31) is about 1 / e. */
@@ -175,8 +170,10 @@ static bool follow_fixed(mg_run *run, mt_schedule_kind kind)
 {
     static const int64_t periods[] = { 49, 98, 103, 107 }, far[] = { 1ll << 31, 1ll << 32, 1ll << 33 };
     bool good = true;
+    mg_part(run, "around whole periods", "divide integers: 49 times 1 / 49 is below 1 in double");
     for (int i = 0; i < MT_COUNT(periods) && good; i++)
         good = follow_from(run, kind, periods[i], 0.5, periods[i] - 1, 3);
+    mg_part(run, "large powers", "the exponent of a power may be larger than an int holds: pow, not a loop");
     for (int i = 0; i < MT_COUNT(far) && good; i++)
         good = follow_from(run, kind, 1, 1 - 0x1p-31, far[i], 2);
     return good;
@@ -185,17 +182,10 @@ static bool follow_fixed(mg_run *run, mt_schedule_kind kind)
 /* What the header forbids must abort. */
 static bool refuses(mg_run *run, mt_schedule s, int64_t step, const char *what)
 {
+    mg_part(run, what, NULL);
     describe(run, "may abort: mt_schedule_at", &s, 1)[0] = step;
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    if (!mg_call(run))
-        return false;
-    if (*(const int64_t *)mg_result(run, "aborted") == 1)
-        return true;
-    mg_hint(
-        run,
-        "write or keep the MT_CHECKs: the header says \"Aborts: step or warmup < 0; period < 1 where there is one\"");
-    mg_fail(run, "%s was accepted by the schedule %s", what, mt_schedule_name(s.kind));
-    return false;
+    return mg_refused(run, what, "step or warmup < 0; period < 1 where there is one");
 }
 
 static void refuse_misuse(mg_run *run, const schedule_case *c)
@@ -213,12 +203,25 @@ static void refuse_misuse(mg_run *run, const schedule_case *c)
 
 void mg_04_schedule(mg_run *run, const void *one_case)
 {
+    static const request requests[] = {
+        { "a period of 1", NULL, .shortest = true },
+        { 0 },
+        { 0 },
+        { 0 },
+        { "steps in any order", "a rate follows from schedule and step alone: keep nothing from the call before",
+          .shuffled = true },
+        { "large numbers", "step, period and warm-up are int64_t, and larger here than an int holds or a float exactly",
+          .huge = true },
+        { "gamma = 0", "gamma may be 0: its power 0 is 1, but 0 times the logarithm of 0 is NaN", .no_gamma = true },
+    };
     const schedule_case *c = one_case;
     bool good = true;
-    for (int i = 0; i < CALLS && good; i++)
+    for (int i = 0; i < MT_COUNT(requests) && good; i++) {
+        mg_part(run, requests[i].part, requests[i].hint ? "%s" : NULL, requests[i].hint);
         for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
             if (c->warmup || (mt_schedule_kind)kind == c->kind)
-                good = follow(run, c, (mt_schedule_kind)kind, i);
+                good = follow(run, c, (mt_schedule_kind)kind, &requests[i]);
+    }
     for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
         if (c->warmup || (mt_schedule_kind)kind == c->kind)
             good = follow_fixed(run, (mt_schedule_kind)kind);
