@@ -82,9 +82,9 @@ void mg_null(mg_run *run, const char *name);
  * fresh worker: when it repeats the inputs of another, the answer to that is not remembered. */
 void mg_threads(mg_run *run, int threads);
 
-/* mg_place_arrays -- from now on, where arrays begin. MG_ANYWHERE: in turn at the start of a page, behind which an overrun is
- * not seen, and so that they end with one. MG_ALIGNED: the former. MG_AT_END: the latter, at the same addresses in every
- * call of equal shapes: where a unit's vectors begin at a multiple of 64 bytes, equal inputs have equal bits only then. */
+/* mg_place_arrays -- from now on, where arrays begin. MG_ALIGNED: at the start of a page. MG_AT_END: such that they end
+ * with a page, and at the same addresses in calls of equal shapes: where a unit's vectors begin at a multiple of 64
+ * bytes, equal inputs have equal bits only then. MG_ANYWHERE: in turn one or the other, elsewhere in each call. */
 typedef enum mg_where { MG_ANYWHERE, MG_ALIGNED, MG_AT_END } mg_where;
 void mg_place_arrays(mg_run *run, mg_where where);
 

@@ -12,7 +12,8 @@
 static const mg_kernel_row linear_fwd_cases[] = {
     { { 3, "random shapes", "out[n,o] = b[o] + the sum over i of x[n,i] * w[i,o]; w is [I,O]" }, { &mg_02_linear_fwd },
       .asks = MG_EVERYTHING },
-    { { 1, "no bias", "b may be NULL: then out must be overwritten, not added to" }, { &mg_02_linear_fwd }, .asks = MG_ANY_SIZE,
+    { { 1, "no bias", "b may be NULL: then out must be overwritten, not added to" },
+      { &mg_02_linear_fwd }, .asks = MG_ANY_SIZE,
       .null = "b" },
     { { 1, "one of each", "a single number: x * w + b" }, { &mg_02_linear_fwd }, .size = { 1, 1, 1 } },
     { { 1, "no rows", "with N = 0 nothing may be written" }, { &mg_02_linear_fwd }, .size = { MG_ZERO } },
@@ -20,13 +21,16 @@ static const mg_kernel_row linear_fwd_cases[] = {
 };
 /* db may also be summed in one part for each thread (variant bias-gradient-by-rows): its bits are not compared. */
 static const mg_kernel_row linear_bwd_cases[] = {
-    { { 4, "dx", "dx [N,I] = dout [N,O] times w [I,O] transposed" }, { &mg_02_linear_bwd }, .asks = MG_EVERYTHING, .null = "dw db" },
-    { { 4, "dw", "dw [I,O] = x [N,I] transposed times dout [N,O]" }, { &mg_02_linear_bwd }, .asks = MG_EVERYTHING, .null = "dx db" },
+    { { 4, "dx", "dx [N,I] = dout [N,O] times w [I,O] transposed" },
+      { &mg_02_linear_bwd }, .asks = MG_EVERYTHING, .null = "dw db" },
+    { { 4, "dw", "dw [I,O] = x [N,I] transposed times dout [N,O]" },
+      { &mg_02_linear_bwd }, .asks = MG_EVERYTHING, .null = "dx db" },
     { { 2, "db", "b is added to every row in forward, so db is the sum of dout over all rows" }, { &mg_02_linear_bwd },
       .asks = MG_EVERYTHING & ~MG_BITS, .null = "dx dw" },
     { { 2, "adds to what is there", ADD }, { &mg_02_linear_bwd }, .asks = MG_ANY_SIZE | MG_SUBSETS, .held = true },
 };
-/* A cache of 32 KiB has 512 lines, and dout more rows: a sum of one column after the other loads a line for each number. */
+/* A cache of 32 KiB has 512 lines, and dout more rows: a sum of one column after the other loads a line for each
+ * number. */
 static const mg_kernel_row linear_traffic_cases[] = {
     { { 2, "bytes moved for db", "sum along the rows of dout, which uses all 16 numbers of each cache line" },
       { &mg_02_linear_bwd }, .size = { 1009, 1, 983 }, .null = "dx dw", .held = true,
@@ -47,13 +51,16 @@ static const mg_kernel_row relu_nan_cases[] = {
 static const mg_kernel_row relu_bwd_cases[] = {
     { { 2, "saved is out", "dx += dout, except where saved <= 0: at exactly 0 the slope is 0" }, { &mg_02_relu_bwd },
       .asks = ELEMENTS, .special = mg_02_far },
-    { { 1, "saved is x", "where the saved value is negative the slope is 0" }, { &mg_02_relu_bwd_of_x }, .special = mg_02_far },
+    { { 1, "saved is x", "where the saved value is negative the slope is 0" },
+      { &mg_02_relu_bwd_of_x }, .special = mg_02_far },
     { { 1, "adds to what is there", ADD }, { &mg_02_relu_bwd }, .held = true, .special = mg_02_far },
 };
 static const mg_kernel_row sigmoid_fwd_cases[] = {
-    { { 2, "values", "1 / (1 + exp(-x)), to a few roundings of 1" }, { &mg_02_sigmoid_fwd }, .asks = ELEMENTS | MG_IN_PLACE,
+    { { 2, "values", "1 / (1 + exp(-x)), to a few roundings of 1" },
+      { &mg_02_sigmoid_fwd }, .asks = ELEMENTS | MG_IN_PLACE,
       .dist = NORMAL(0, 4), .special = mg_02_far_to_infinity },
-    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: use exp(-|x|) only" }, { &mg_02_sigmoid_fwd },
+    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: use exp(-|x|) only" },
+      { &mg_02_sigmoid_fwd },
       .dist = UNIFORM(-120, 120), .special = mg_02_far_to_infinity },
 };
 static const mg_kernel_row sigmoid_bwd_cases[] = {
@@ -63,11 +70,13 @@ static const mg_kernel_row sigmoid_bwd_cases[] = {
 static const mg_kernel_row tanh_fwd_cases[] = {
     { { 2, "values", "tanh(x); results near 0 need full relative precision too" }, { &mg_02_tanh_fwd },
       .asks = ELEMENTS | MG_IN_PLACE, .special = mg_02_far_to_infinity },
-    { { 1, "large inputs", "for large |x| the result is -1 or 1; exp(2x) overflows, tanhf does not" }, { &mg_02_tanh_fwd },
+    { { 1, "large inputs", "for large |x| the result is -1 or 1; exp(2x) overflows, tanhf does not" },
+      { &mg_02_tanh_fwd },
       .dist = UNIFORM(-120, 120), .special = mg_02_far_to_infinity },
 };
 static const mg_kernel_row tanh_bwd_cases[] = {
-    { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" }, { &mg_02_tanh_bwd }, .asks = ELEMENTS, .held = true,
+    { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" },
+      { &mg_02_tanh_bwd }, .asks = ELEMENTS, .held = true,
       .special = mg_02_far },
 };
 static const mg_kernel_row gelu_fwd_cases[] = {
@@ -124,7 +133,8 @@ static const mg_kernel_row cross_entropy_fwd_cases[] = {
       { &mg_02_cross_entropy_fwd }, .asks = MG_EVERYTHING, .special = mg_02_wrong_labels },
     { { 2, "large logits",
         "log(softmax) is log(0) if the label's logit is much smaller than the maximum: use log(sum) - (x - max)" },
-      { &mg_02_cross_entropy_fwd }, .asks = MG_ORDINARY | MG_NAN, .size = { 0, 10 }, .dist = NORMAL(0, 1000), .special = mg_02_far_logits },
+      { &mg_02_cross_entropy_fwd }, .asks = MG_ORDINARY | MG_NAN, .size = { 0, 10 }, .dist = NORMAL(0, 1000),
+      .special = mg_02_far_logits },
     { { 1, "in place", "probs may be the array logits: read what the loss needs before overwriting it" },
       { &mg_02_cross_entropy_fwd }, .in_place = true },
     { { 1, "no rows", "with N = 0 nothing may be written" }, { &mg_02_cross_entropy_fwd }, .size = { MG_ZERO, 10 } },

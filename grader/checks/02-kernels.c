@@ -74,8 +74,8 @@ static float *last_input(const mg_trial *t)
     return t->f[2] ? t->f[2] : t->f[1];
 }
 
-/* Tiny ones, the farthest, 2^value, and some whose slope of the sigmoid is 14 u or less; twenty, because rounding to the
- * old dx hides one. */
+/* Tiny ones, the farthest, 2^value, and some whose slope of the sigmoid is 14 u or less; twenty, because rounding to
+ * the old dx hides one. */
 static void far_inputs(mg_trial *t)
 {
     const float most = ldexpf(1, (int)t->value), first[] = { 1e-8f, -1e-8f, 1e-30f, -1e-30f, most, -most };
@@ -116,18 +116,20 @@ static void one_nan(mg_trial *t)
     mg_nan_at(t, 1);
 }
 
-#define FORWARD(name, ...)                                                                                          \
-    {                                                                                                               \
-        .function = "mt_" name "_fwd_cpu", .sizes = "n",                                                            \
-        .operand = { MG_WRITTEN("out", "n", .over = "x"), MG_READ("x", "n") }, .oracle = act, .dist = NORMAL(0, 2), \
-        __VA_ARGS__                                                                                                 \
-    }
-#define BACKWARD(name, ...)                                                                                    \
-    {                                                                                                          \
-        .function = "mt_" name "_bwd_cpu", .sizes = "n",                                                       \
-        .operand = { MG_ADDED("dx", "n"), MG_READ("dout", "n", .dist = NORMAL(0, 1)), MG_READ("saved", "n") }, \
-        .oracle = slope, .dist = NORMAL(0, 2), __VA_ARGS__                                                     \
-    }
+#define FORWARD(name, ...)                                                   \
+    { .function = "mt_" name "_fwd_cpu",                                     \
+      .sizes = "n",                                                          \
+      .operand = { MG_WRITTEN("out", "n", .over = "x"), MG_READ("x", "n") }, \
+      .oracle = act,                                                         \
+      .dist = NORMAL(0, 2),                                                  \
+      __VA_ARGS__ }
+#define BACKWARD(name, ...)                                                                                  \
+    { .function = "mt_" name "_bwd_cpu",                                                                     \
+      .sizes = "n",                                                                                          \
+      .operand = { MG_ADDED("dx", "n"), MG_READ("dout", "n", .dist = NORMAL(0, 1)), MG_READ("saved", "n") }, \
+      .oracle = slope,                                                                                       \
+      .dist = NORMAL(0, 2),                                                                                  \
+      __VA_ARGS__ }
 const mg_kernel mg_02_relu_fwd = FORWARD("relu", .about = MG_RELU, .nan = relu_nan);
 const mg_kernel mg_02_relu_bwd = BACKWARD("relu", .about = MG_RELU, .prepare = save);
 const mg_kernel mg_02_relu_bwd_of_x = BACKWARD("relu", .about = MG_RELU, .nan = relu_slope_nan);
@@ -145,10 +147,7 @@ const mg_kernel mg_02_gelu_tanh_bwd = BACKWARD("gelu_tanh", .about = MG_GELU_TAN
 #define FAR_HINT                                                                                                      \
     "inputs from 1e-30 to 2^40 and more: tiny results need their full relative precision; far out a float overflows " \
     "to inf, and inf / inf, inf - inf and 0 * inf are NaN"
-#define FAR(low, high, most)                                                         \
-    {                                                                                \
-        "far inputs", FAR_HINT, { 331 }, MIXED(low, high), far_inputs, .value = most \
-    }
+#define FAR(low, high, most) { "far inputs", FAR_HINT, { 331 }, MIXED(low, high), far_inputs, .value = most }
 const mg_special mg_02_far[] = { FAR(-20, 100, 66), { 0 } };
 const mg_special mg_02_far_to_infinity[] = { FAR(-20, 100, 200), { 0 } };
 const mg_special mg_02_far_cubed[] = { FAR(-20, 40, 66), { 0 } };
@@ -300,12 +299,15 @@ static bool is_named(mg_trial *t)
            (llabs(t->value) <= t->size[1] || mg_expect_named(t->run, "value", t->value));
 }
 
-#define WRONG(row, number)                                                                                   \
-    {                                                                                                        \
-        "label[" #row "] = " #number " must abort", "every row's label is checked, against 0 and against C", \
-            { 2719, 5 }, .prepare = one_label, .at = row, .value = number, .aborts = "a label out of range", \
-                         .after = is_named                                                                   \
-    }
+#define WRONG(row, number)                                     \
+    { "label[" #row "] = " #number " must abort",              \
+      "every row's label is checked, against 0 and against C", \
+      { 2719, 5 },                                             \
+      .prepare = one_label,                                    \
+      .at = row,                                               \
+      .value = number,                                         \
+      .aborts = "a label out of range",                        \
+      .after = is_named }
 const mg_special mg_02_wrong_labels[] = {
     WRONG(2718, -1), WRONG(2718, 5), WRONG(2718, -100), WRONG(2718, 2147483647), WRONG(0, 7), WRONG(1359, 1000), { 0 },
 };

@@ -19,12 +19,12 @@ enum { MOST = 8, ANY = -1, MANY = 1500, SEARCHED = -1 };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
-/* Calls of a row. */
+/* Calls of a row. MANY arrays are more than a unit may think that there are (GPT-3 has 1,156): they are one after the
+ * other and judged as one array, because their list is what is long. */
 typedef struct request {
     const char *part, *hint; /* NULL: the row's */
     int times;               /* 0: once */
-    int64_t arrays;          /* their number. ANY: 1 to MOST. MANY: more than a unit may think that there are, as GPT-3
-                                has 1,156: they are one after the other and judged as one array, as their list is long */
+    int64_t arrays;          /* their number; ANY: 1 to MOST */
     int64_t size;            /* of each; 0: any */
     mg_dist dist;            /* of the elements; none: NORMAL(0, 3) */
     bool clip;               /* not only compute the norm */
@@ -180,7 +180,7 @@ static const request any_range[] = {
 };
 
 #define CLIP(number) .arrays = number, .clip = true
-#define NEAR         "max_norm differs from the norm by a millionth of it here: compare the two as they are, without a margin"
+#define NEAR         "max_norm differs from the norm by a millionth of it: compare the two without a margin"
 static const request one_factor[] = {
     { CLIP(2), .size = 40009, .low = 0.3 },
     { CLIP(ANY), .times = 20, .low = 0.01, .high = 0.98 },
@@ -202,10 +202,7 @@ static const request nothing_left[] = {
     { "a norm of 0", NULL, CLIP(3), .size = 13, .dist = UNIFORM(0, 0), .low = 1 },
     { "no arrays", NULL, CLIP(0), .low = 1 },
 };
-#define POISON(name, number)                                            \
-    {                                                                   \
-        name, NULL, CLIP(ANY), .times = 3, .size = 31, .poison = number \
-    }
+#define POISON(name, number) { name, NULL, CLIP(ANY), .times = 3, .size = 31, .poison = number }
 static const request not_finite[] = { POISON("inf", INFINITY), POISON("-inf", -INFINITY), POISON("NaN", NAN) };
 
 static bool check_all(mg_run *run, const request *r, int count)

@@ -92,13 +92,14 @@ static mg_trial for_threads(const asked *a)
     return t;
 }
 
-/* Multiples of 16, no two the same; or the sizes of the row. */
+/* Multiples of 16, no two the same, in no two calls; or the sizes of the row. */
 static bool ordinary(const asked *a)
 {
+    const int64_t from = mt_rng_below(mg_rng(a->t.run), 5);
     for (int i = 0; i < CALLS; i++) {
-        int64_t size[MG_SIZES], from = mt_rng_below(mg_rng(a->t.run), 5);
+        int64_t size[MG_SIZES];
         for (int d = 0; d < a->dims; d++)
-            size[d] = 16 * (1 + (from + 2 * d) % 5);
+            size[d] = 16 * (1 + (from + i + 2 * d) % 5);
         if (!mg_try(sized(a, has_sizes(a, a->row->size) ? a->row->size : size)))
             return false;
     }

@@ -45,22 +45,10 @@ typedef struct mg_operand {
 } mg_operand;
 
 /* MG_READ("w", "IO"), MG_WRITTEN("out", "NC", .over = "x"), ... */
-#define MG_READ(n, ...)                                     \
-    {                                                       \
-        .name = n, .role = MG_AN_INPUT, .dims = __VA_ARGS__ \
-    }
-#define MG_LABELS(n, ...)                                  \
-    {                                                      \
-        .name = n, .role = MG_CLASSES, .dims = __VA_ARGS__ \
-    }
-#define MG_WRITTEN(n, ...)                                     \
-    {                                                          \
-        .name = n, .role = MG_OVERWRITTEN, .dims = __VA_ARGS__ \
-    }
-#define MG_ADDED(n, ...)                                    \
-    {                                                       \
-        .name = n, .role = MG_ADDED_TO, .dims = __VA_ARGS__ \
-    }
+#define MG_READ(n, ...)    { .name = n, .role = MG_AN_INPUT, .dims = __VA_ARGS__ }
+#define MG_LABELS(n, ...)  { .name = n, .role = MG_CLASSES, .dims = __VA_ARGS__ }
+#define MG_WRITTEN(n, ...) { .name = n, .role = MG_OVERWRITTEN, .dims = __VA_ARGS__ }
+#define MG_ADDED(n, ...)   { .name = n, .role = MG_ADDED_TO, .dims = __VA_ARGS__ }
 
 /* What a row may ask. */
 enum {

@@ -56,7 +56,7 @@ struct mg_run {
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
     mg_where where; /* mg_place_arrays */
-    uint32_t off;    /* mg_unaligned, mg_unaligned_one: a number of wire.h */
+    uint32_t off;   /* mg_unaligned, mg_unaligned_one: a number of wire.h */
 };
 
 /* mg_put_call -- the described call as the row shows it: "mt_softmax_fwd_cpu(out, x, N=4, C=10)". */
