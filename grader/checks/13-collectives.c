@@ -204,9 +204,9 @@ static void recognise(mg_run *run, const trial *t, int rank, int64_t i, double w
     for (int r = 0; r < t->ranks; r++) {
         double x = mt_load_f64(t->data[r], t->dtype, i);
         if (fabs(want - x - got) < tolerance && fabs(x) > 2 * tolerance)
-            mg_hint(run, "the number of rank %d, %g, is missing in it", r, x);
+            mg_hint(run, "the sum lacks the number of rank %d, %g", r, x);
         else if (fabs(want + x - got) < tolerance && fabs(x) > 2 * tolerance)
-            mg_hint(run, "the number of rank %d, %g, is in it twice", r, x);
+            mg_hint(run, "the sum has the number of rank %d, %g, twice", r, x);
     }
 }
 

@@ -231,8 +231,8 @@ void mg_13_hint_deadlock(mg_run *run, const mg_deeds *deeds, int ranks)
         last = r, peer = (int)begun[MG_OP_PEER];
     }
     if (waiting == 1)
-        mg_hint(run, "rank %d has ended or goes on without it: it makes one message with rank %d fewer than that one",
-                peer, last);
+        mg_hint(run, "rank %d has ended or goes on without it: it exchanges one message fewer with rank %d", peer,
+                last);
     else if (sending == waiting)
         mg_hint(run, "a call without a handle waits for the other rank: one of the two begins with a handle");
     else

@@ -21,7 +21,7 @@ void mt_onebit_pack(uint8_t *message, float *error, const float *x, int64_t n)
     uint8_t *bits = message + sizeof(float);
     double sum = 0;
     float scale = 0;
-    /* TODO 13.14: v = x + error; their mean size; their signs; what is not sent.
+    /* TODO 13.14: Send the mean size and the signs of v = x + error; keep what is not sent.
      * Hint: error has room for v until the scale is known. The scale goes to the first four bytes (memcpy). */
     MT_TODO("13.14"); /* delete this line when yours stands here */
 }
@@ -30,7 +30,7 @@ void mt_onebit_unpack(float *out, const uint8_t *message, int64_t n)
 {
     float scale;
     memcpy(&scale, message, sizeof scale);
-    /* TODO 13.14: Scale, or minus scale. */
+    /* TODO 13.14: Each element is scale or minus scale. */
     MT_TODO("13.14"); /* delete this line when yours stands here */
 }
 
@@ -77,7 +77,7 @@ static mt_status two_phases(const exchange *e, float *data, float *error, float 
     int rank = e->comm->rank, size = e->comm->size;
     int64_t mine = part_length(e, rank);
     mt_status status = MT_OK;
-    /* TODO 13.15: Parts to their ranks, means back to all.
+    /* TODO 13.15: Send each part to its rank, and the mean of each part to all.
      * Hint: e->out + r * e->longest is the message for part r, e->in + r * e->longest what rank r has sent; swap moves
      * them between ranks, but not a rank's own: copy that. If data had this rank's exact mean at the end, the ranks
      * would not have the same bits. */
@@ -133,7 +133,7 @@ mt_status mt_topk_all_reduce(mt_comm *comm, float *data, int64_t n, int64_t k, f
     float *value = room(all * (int64_t)sizeof *value), *my_value = value + k * comm->rank;
     mt_status status = MT_OK;
     /* TODO 13.16: What all ranks send, added up in order of rank.
-     * Hint: two calls of mt_all_gather. */
+     * Hint: places and values have different types, and an mt_all_gather each. */
     MT_TODO("13.16"); /* delete this line when yours stands here */
     free(index);
     free(value);

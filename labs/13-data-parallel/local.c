@@ -20,7 +20,7 @@ static float *due(const mt_outer *o, int64_t round)
 static void update(mt_outer *o, const float *d, int size)
 {
     float lr = (float)o->lr, momentum = (float)o->momentum;
-    /* TODO 13.17: The mean, the velocity, the parameters. */
+    /* TODO 13.17: Update velocity and parameters with the mean. */
     MT_TODO("13.17"); /* delete this line when yours stands here */
 }
 

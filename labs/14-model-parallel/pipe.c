@@ -68,7 +68,7 @@ static mt_status begin_receive(mt_pipe *p, const mt_pipe_action *a)
     int part = part_of(p, a->chunk), next = (p->stage + 1) % p->stages, before = (p->stage + p->stages - 1) % p->stages;
     mt_status status = MT_OK;
     /* TODO 14.9: A forward needs x from the rank before, a backward dy from the next one, if there are such parts.
-     * Hint: config.shape[s] is of what part s passes on. */
+     * Hint: config.shape[s] is the shape of what part s passes on. */
     MT_TODO("14.9"); /* delete this line when yours stands here */
     return status;
 }
@@ -122,7 +122,7 @@ static void empty(slot *s)
 static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
 {
     mt_tensor *dy = tensor_of(mt_shape_of(y), MT_CPU);
-    /* TODO 14.10: Of the mean over all micro-batches. */
+    /* TODO 14.10: The gradient of the mean over all micro-batches. */
     MT_TODO("14.10"); /* delete this line when yours stands here */
     if (p->config.device == MT_CPU)
         return dy;

@@ -58,7 +58,7 @@ mt_tensor *mt_tp_embedding(mt_tp *tp, mt_tensor *w, mt_tensor *ids, mt_tp_range 
     mt_tensor *out = mt_call_result(&c, shape);
     const int32_t *id = mt_data(ids);
     mt_clear(mt_f32(out), mt_numel(out) * (int64_t)sizeof(float), MT_CPU);
-    /* TODO 14.5: Of each token one rank has the row; the others have zeros, and the sum of all is the row. */
+    /* TODO 14.5: One rank has the row of a token; the others have zeros, and the sum of all is the row. */
     MT_TODO("14.5"); /* delete this line when yours stands here */
     mt_node *node = mt_call_end(&c, 0, 12 * mt_numel(out));
     if (node)

@@ -21,7 +21,7 @@ void mt_onebit_pack(uint8_t *message, float *error, const float *x, int64_t n)
     uint8_t *bits = message + sizeof(float);
     double sum = 0;
     float scale = 0;
-    /* LAB 13.14 BEGIN  v = x + error; their mean size; their signs; what is not sent.
+    /* LAB 13.14 BEGIN  Send the mean size and the signs of v = x + error; keep what is not sent.
      * Hint: error has room for v until the scale is known. The scale goes to the first four bytes (memcpy). */
     for (int64_t i = 0; i < n; i++) {
         error[i] += x[i];
@@ -42,7 +42,7 @@ void mt_onebit_unpack(float *out, const uint8_t *message, int64_t n)
 {
     float scale;
     memcpy(&scale, message, sizeof scale);
-    /* LAB 13.14 BEGIN  Scale, or minus scale. */
+    /* LAB 13.14 BEGIN  Each element is scale or minus scale. */
     for (int64_t i = 0; i < n; i++)
         out[i] = message[sizeof(float) + i / 8] >> i % 8 & 1 ? scale : -scale;
     /* LAB 13.14 END */
@@ -91,7 +91,7 @@ static mt_status two_phases(const exchange *e, float *data, float *error, float 
     int rank = e->comm->rank, size = e->comm->size;
     int64_t mine = part_length(e, rank);
     mt_status status = MT_OK;
-    /* LAB 13.15 BEGIN  Parts to their ranks, means back to all.
+    /* LAB 13.15 BEGIN  Send each part to its rank, and the mean of each part to all.
      * Hint: e->out + r * e->longest is the message for part r, e->in + r * e->longest what rank r has sent; swap moves
      * them between ranks, but not a rank's own: copy that. If data had this rank's exact mean at the end, the ranks
      * would not have the same bits. */
@@ -181,7 +181,7 @@ mt_status mt_topk_all_reduce(mt_comm *comm, float *data, int64_t n, int64_t k, f
     float *value = room(all * (int64_t)sizeof *value), *my_value = value + k * comm->rank;
     mt_status status = MT_OK;
     /* LAB 13.16 BEGIN  What all ranks send, added up in order of rank.
-     * Hint: two calls of mt_all_gather. */
+     * Hint: places and values have different types, and an mt_all_gather each. */
     mt_topk_pack(my_index, my_value, error, data, n, k);
     status = mt_all_gather(comm, index, my_index, k, MT_I32, NULL);
     if (status == MT_OK)

@@ -20,7 +20,7 @@ static float *due(const mt_outer *o, int64_t round)
 static void update(mt_outer *o, const float *d, int size)
 {
     float lr = (float)o->lr, momentum = (float)o->momentum;
-    /* LAB 13.17 BEGIN  The mean, the velocity, the parameters. */
+    /* LAB 13.17 BEGIN  Update velocity and parameters with the mean. */
     for (int64_t i = 0; i < o->n; i++) {
         float mean = d[i] / (float)size;
         o->velocity[i] = momentum * o->velocity[i] + mean;

@@ -68,7 +68,7 @@ static mt_status begin_receive(mt_pipe *p, const mt_pipe_action *a)
     int part = part_of(p, a->chunk), next = (p->stage + 1) % p->stages, before = (p->stage + p->stages - 1) % p->stages;
     mt_status status = MT_OK;
     /* LAB 14.9 BEGIN  A forward needs x from the rank before, a backward dy from the next one, if there are such parts.
-     * Hint: config.shape[s] is of what part s passes on. */
+     * Hint: config.shape[s] is the shape of what part s passes on. */
     if (a->backward && !is_last(p, a->chunk))
         status = receive(&s->dy, p, p->config.shape[part], next, &s->got);
     else if (!a->backward && part > 0)
@@ -137,7 +137,7 @@ static void empty(slot *s)
 static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
 {
     mt_tensor *dy = tensor_of(mt_shape_of(y), MT_CPU);
-    /* LAB 14.10 BEGIN  Of the mean over all micro-batches. */
+    /* LAB 14.10 BEGIN  The gradient of the mean over all micro-batches. */
     mt_f32(dy)[0] = 1 / (float)p->config.micro;
     /* LAB 14.10 END */
     if (p->config.device == MT_CPU)

@@ -63,7 +63,7 @@ mt_tensor *mt_tp_embedding(mt_tp *tp, mt_tensor *w, mt_tensor *ids, mt_tp_range 
     mt_tensor *out = mt_call_result(&c, shape);
     const int32_t *id = mt_data(ids);
     mt_clear(mt_f32(out), mt_numel(out) * (int64_t)sizeof(float), MT_CPU);
-    /* LAB 14.5 BEGIN  Of each token one rank has the row; the others have zeros, and the sum of all is the row. */
+    /* LAB 14.5 BEGIN  One rank has the row of a token; the others have zeros, and the sum of all is the row. */
     for (int64_t n = 0; n < mt_numel(ids); n++)
         if (id[n] >= range.begin && id[n] < range.end)
             memcpy(mt_f32(out) + n * C, mt_f32(w) + (id[n] - range.begin) * C, (size_t)C * sizeof(float));
