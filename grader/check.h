@@ -50,8 +50,10 @@ typedef struct mg_lab {
 } mg_lab;
 
 /* ---- describing a call ----------------------------------------------------------------------
- * Arguments are added in the order in which the worker's call (grader/worker/calls_NN.c) takes them. Returned memory
- * belongs to the run, has the shape's element count, and has the contents that the worker gets in mg_call. */
+ * Arguments have names, by which the worker's call (grader/worker/calls_NN.c) takes them. One that it takes and that is
+ * not described, or has another type, makes the row an ERROR. Their order is that in which a row shows them. Returned
+ * memory belongs to the run, has
+ * the shape's element count, and has the contents that the worker gets in mg_call. */
 
 /* mg_begin -- start describing a call of this function; discards the call described before, and its hint. */
 void mg_begin(mg_run *run, const char *function);
@@ -74,9 +76,13 @@ void *mg_inout(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
 
 void mg_i64(mg_run *run, const char *name, int64_t value);
 void mg_f32(mg_run *run, const char *name, float value);
+void mg_f64(mg_run *run, const char *name, double value);
 
 /* mg_null -- an optional array that is not given: the call gets NULL. */
 void mg_null(mg_run *run, const char *name);
+
+/* mg_in_place -- the described output and the described input, which has its shape, are one array: the input's. */
+void mg_in_place(mg_run *run, const char *out, const char *in);
 
 /* mg_threads -- OpenMP threads of the described call; without it, the machine's cores, 8 at most. The call is made in a
  * fresh worker: when it repeats the inputs of another, the answer to that is not remembered. */

@@ -116,7 +116,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     if (!list)
         return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
     snprintf(calls, sizeof calls, "calls_%.2s", id);
-    fprintf(list, "%s/main.o\n", p->worker);
+    fprintf(list, "%s/main.o\n%s/call.o\n", p->worker, p->worker);
     list_folder(list, p->worker, calls); /* a large lab has several */
     if (strncmp(id, "14", 2) == 0)       /* its ranks are those of lab 13 */
         fprintf(list, "%s/calls_13_ranks.o\n%s/calls_13_hub.o\n", p->worker, p->worker);

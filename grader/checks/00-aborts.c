@@ -7,6 +7,7 @@
 
 static bool expect_aborted(mg_run *run, int64_t want, const char *what)
 {
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     return mg_answers(run, "aborted", &want, 1, what);
 }
 
@@ -17,7 +18,7 @@ static bool expect_aborted(mg_run *run, int64_t want, const char *what)
 /* One index of a random element; that of dimension bad is replaced by wrong, must abort and be named. bad < 0: none. */
 static bool index_once(mg_run *run, mt_view view, int bad, int64_t wrong)
 {
-    mg_begin_view(run, "may abort: mt_view_at", "aborted", 1, &view);
+    mg_begin_view(run, "may abort: mt_view_at", "element", 1, &view);
     int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
     mg_unravel(index, mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), view.shape, view.rank);
     if (bad >= 0)
@@ -53,7 +54,7 @@ void mg_00_at_abort(mg_run *run, const void *one_case)
 
 static bool order_once(mg_run *run, mt_view view, const int64_t *order, bool aborts)
 {
-    mg_begin_view(run, "may abort: mt_view_permute", "aborted", 1, &view);
+    mg_begin_view(run, "may abort: mt_view_permute", "out", MG_VIEW_WORDS, &view);
     memcpy(mg_in(run, "order", MT_I64, MT_SHAPE(view.rank)), order, sizeof *order * (size_t)view.rank);
     return expect_aborted(run, aborts, mt_view_text(&view));
 }
@@ -113,7 +114,7 @@ void mg_00_slice_abort(mg_run *run, const void *one_case)
                           is[WAYS][4] = { { dim, 1, size, 1 },     { view.rank, 0, 0, 1 }, { -view.rank - 1, 0, 0, 1 },
                                           { dim, -1, size, 1 },    { dim, 0, -1, 1 },      { dim, size, size - 1, 1 },
                                           { dim, 0, size + 1, 1 }, { dim, 0, size, 0 },    { dim, 0, size, -1 } };
-            mg_begin_view(run, "may abort: mt_view_slice", "aborted", 1, &view);
+            mg_begin_view(run, "may abort: mt_view_slice", "out", MG_VIEW_WORDS, &view);
             mg_i64(run, "dim", is[way][0]);
             mg_i64(run, "start", is[way][1]);
             mg_i64(run, "stop", is[way][2]);
@@ -128,7 +129,8 @@ void mg_00_slice_abort(mg_run *run, const void *one_case)
 
 static bool shape_once(mg_run *run, mt_view view, mt_shape shape, bool aborts)
 {
-    mg_begin_view(run, "may abort: mt_view_reshape", "aborted", 1, &view);
+    mg_begin_view(run, "may abort: mt_view_reshape", "out", MG_VIEW_WORDS, &view);
+    mg_out(run, "fits", MT_I64, MT_SHAPE(1));
     mg_in_shape(run, "shape", shape);
     return expect_aborted(run, aborts, mg_00_text(&view, "to", shape));
 }

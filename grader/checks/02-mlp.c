@@ -114,7 +114,7 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case)
     if (!any_layers(run, forward))
         return;
     mg_part(run, "more rows than max_batch must abort", NULL);
-    mg_begin_refused(run, "may abort: mt_manual_mlp_forward");
+    mg_begin_refused(run, "may abort: mt_manual_mlp_forward of too many rows");
     input(run, "x", MT_SHAPE(3, width[0]), 1);
     mg_i64(run, "N", 3);
     send_widths(run, width);

@@ -219,6 +219,7 @@ static bool check_all(mg_run *run, const request *r, int count)
 static bool refuse_limit(mg_run *run, double limit)
 {
     mg_begin_refused(run, "may abort: mt_clip_grad_norm_cpu");
+    mg_out(run, "norm", MT_I64, MT_SHAPE(1));
     memcpy(mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)), &limit, sizeof limit);
     *(int64_t *)mg_in(run, "sizes", MT_I64, MT_SHAPE(1)) = 1;
     *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;

@@ -20,7 +20,7 @@ enum { N = (1 << 19) + 1, BYTES = 28 };
 static bool verify(mg_run *run, const float *p0, const float *m0, const float *v0, const float *grad, const mt_hyper *h,
                    int64_t step)
 {
-    const float *p = mg_result(run, "param"), *m = mg_result(run, "m"), *v = mg_result(run, "v");
+    const float *p = mg_result(run, "param"), *m = mg_result(run, "exp_avg"), *v = mg_result(run, "exp_avg_sq");
     double fix1 = 1 / (1 - pow(h->beta1, (double)step)), fix2 = 1 / (1 - pow(h->beta2, (double)step));
     double of_m = mt_tolerance(8, 1), of_v = mt_tolerance(10, 1), of_step = mt_tolerance(30, 1),
            last = mt_tolerance(3, 1);
@@ -46,8 +46,8 @@ void mg_04_traffic(mg_run *run, const void *one_case)
     int64_t step = mg_pick(mg_rng(run), 1, 1000);
     (void)one_case;
     mg_begin(run, "mt_adamw_update_cpu");
-    float *p = mg_inout(run, "param", MT_F32, shape), *m = mg_inout(run, "m", MT_F32, shape);
-    float *v = mg_inout(run, "v", MT_F32, shape);
+    float *p = mg_inout(run, "param", MT_F32, shape), *m = mg_inout(run, "exp_avg", MT_F32, shape);
+    float *v = mg_inout(run, "exp_avg_sq", MT_F32, shape);
     mg_null(run, "scratch");
     float *g = mg_in(run, "grad", MT_F32, shape);
     mg_fill(mg_rng(run), p, N, (mg_dist)UNIFORM(-1, 1));

@@ -118,7 +118,8 @@ static bool refused(mg_run *run, int64_t rank, int64_t world, int64_t batch, con
     int64_t *s = sampler_in(run, 10, true);
     s[MG_RANK] = rank;
     s[MG_WORLD] = world;
-    mg_i64(run, "batch", batch);
+    if (batch != 1)
+        mg_i64(run, "batch", batch);
     snprintf(what, sizeof what, "rank %" PRId64 " of %" PRId64 ", a batch of %" PRId64, rank, world, batch);
     return mg_refused(run, what, header);
 }

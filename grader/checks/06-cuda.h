@@ -67,12 +67,13 @@ typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
 
-/* mg_06_many_rows -- a call with more rows than a grid has blocks in y; its kernels do not run. `arrays`: before N.
+/* mg_06_many_rows -- a call with more rows than a grid has blocks in y; its kernels do not run. `names`: all
+ * arguments but N and C.
  * mg_06_large_grid -- the same with N rows of C columns.
  * mg_06_refuse -- three rows of no columns must abort. */
-bool mg_06_many_rows(mg_run *run, const char *launcher, int arrays);
-bool mg_06_large_grid(mg_run *run, const char *launcher, int arrays, int64_t N, int64_t C);
-void mg_06_refuse(mg_run *run, const char *launcher, int arrays);
+bool mg_06_many_rows(mg_run *run, const char *launcher, const char *names);
+bool mg_06_large_grid(mg_run *run, const char *launcher, const char *names, int64_t N, int64_t C);
+void mg_06_refuse(mg_run *run, const char *launcher, const char *names);
 
 /* mg_06_again -- the call twice, with threads and blocks in both orders: the same bits. */
 bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t N, int64_t C);

@@ -99,41 +99,44 @@ bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t 
     return mg_same_bits(run, one_call, &(shaped_call){ c, call, N, C });
 }
 
-static void describe_rows(mg_run *run, const char *function, int arrays, int64_t N, int64_t C)
+static void describe_rows(mg_run *run, const char *function, const char *names, int64_t N, int64_t C)
 {
+    char name[16];
     mg_begin(run, function);
-    for (int i = 0; i < arrays; i++)
-        mg_inout(run, "array", MT_F32, MT_SHAPE(3));
+    for (int at = 0, length; sscanf(names + at, "%15s%n", name, &length) == 1; at += length)
+        if (strcmp(name, "eps") == 0)
+            mg_f32(run, name, 1);
+        else if (strcmp(name, "V") == 0)
+            mg_i64(run, name, N);
+        else
+            mg_inout(run, name, strcmp(name, "id") == 0 ? MT_I32 : MT_F32, MT_SHAPE(3));
     mg_i64(run, "N", N);
-    if (strstr(function, "gather"))
-        mg_i64(run, "V", N);
     mg_i64(run, "C", C);
-    mg_f32(run, "", 1); /* eps of layernorm */
 }
 
-bool mg_06_many_rows(mg_run *run, const char *launcher, int arrays)
+bool mg_06_many_rows(mg_run *run, const char *launcher, const char *names)
 {
-    return mg_06_large_grid(run, launcher, arrays, 65549, 1);
+    return mg_06_large_grid(run, launcher, names, 65549, 1);
 }
 
-bool mg_06_large_grid(mg_run *run, const char *launcher, int arrays, int64_t N, int64_t C)
+bool mg_06_large_grid(mg_run *run, const char *launcher, const char *names, int64_t N, int64_t C)
 {
     char function[64];
     snprintf(function, sizeof function, "%s of many rows", launcher);
-    describe_rows(run, function, arrays, N, C);
+    describe_rows(run, function, names, N, C);
     mg_hint(run,
             "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows, or columns, along x");
     return mg_call(run);
 }
 
-void mg_06_refuse(mg_run *run, const char *launcher, int arrays)
+void mg_06_refuse(mg_run *run, const char *launcher, const char *names)
 {
     char function[64];
     snprintf(function, sizeof function, "may abort: %s", launcher);
-    describe_rows(run, function, arrays, 3, 0);
+    describe_rows(run, function, names, 3, 0);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     mg_hint(run, "keep the check of the columns: the header says \"Aborts: C < 1 with N > 0\"");
-    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 0)
+    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1)
         mg_fail(run, "%s accepted rows of 0 columns", launcher);
 }
 
@@ -178,8 +181,8 @@ static bool saxpy_at(mg_run *run, const cuda_case *c, int64_t n, int64_t y_at, i
         x[x_at + 4] = INFINITY;
         x[x_at + 32] = NAN;
     }
-    mg_i64(run, y_at ? "floats before y" : "", y_at);
-    mg_i64(run, x_at ? "before x" : "", x_at);
+    mg_i64(run, "before y", y_at);
+    mg_i64(run, "before x", x_at);
     mg_i64(run, "n", n);
     mg_f32(run, "a", a);
     for (int64_t i = 0; i < y_at; i++)
@@ -255,18 +258,11 @@ static void relu_gradient(float *dout, const float *saved, int64_t n, double *co
 
 static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
 {
-    char function[64];
-    float *x;
-    mg_answer out;
-    snprintf(function, sizeof function, "mt_%s_fwd_cuda%s", act == MG_RELU ? "relu" : "gelu",
-             in_place ? " in place" : "");
-    mg_begin(run, function);
-    if (in_place) {
-        out = mg_replaced(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2), &x);
-    } else {
-        out = mg_overwritten(run, "out", MT_SHAPE(n));
-        x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
-    }
+    mg_begin(run, act == MG_RELU ? "mt_relu_fwd_cuda" : "mt_gelu_fwd_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(n));
+    float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
+    if (in_place)
+        mg_in_place(run, "out", "x");
     mg_i64(run, "n", n);
     make_special(x, n, act, true);
     double *exact = mg_lift(x, n);

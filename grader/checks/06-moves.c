@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- broadcasting -------------------------------------------------------------------------------- */
@@ -73,8 +74,11 @@ static operand add_operand(mg_run *run, const char *name, const shape_case *s, c
 /* One number for each dimension; none for missing dimensions. */
 static void add_numbers(mg_run *run, const char *name, const int64_t value[RANK], int rank)
 {
-    for (int d = 0; d < RANK; d++)
-        mg_i64(run, d < rank ? name : "", value[d]);
+    char numbered[24];
+    for (int d = 0; d < rank; d++) {
+        snprintf(numbered, sizeof numbered, "%s%d", name, d);
+        mg_i64(run, numbered, value[d]);
+    }
 }
 
 static int64_t element_of(const operand *o, const shape_case *s, int64_t i)
@@ -111,12 +115,12 @@ static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, const 
         a.data[element_of(&a, s, last)] = 1e-38f;
         b.data[element_of(&b, s, last)] = 1e-39f;
     }
-    mg_i64(run, "", s->rank);
+    mg_i64(run, "rank", s->rank);
     add_numbers(run, "dim", s->dim, s->rank);
     add_numbers(run, "stride of a", a.stride, s->rank);
-    add_numbers(run, "of b", b.stride, s->rank);
+    add_numbers(run, "stride of b", b.stride, s->rank);
     mg_i64(run, "offset of a", a.offset);
-    mg_i64(run, "of b", b.offset);
+    mg_i64(run, "offset of b", b.offset);
     for (int64_t i = 0; i < mt_shape_numel(shape); i++) {
         out.v[i] = result_of("+-*/"[which], a.data[element_of(&a, s, i)], b.data[element_of(&b, s, i)]);
         out.e[i] = 4 * MG_U * fabs(out.v[i]) + FLT_MIN; /* a division may have the error of two operations */
@@ -220,7 +224,7 @@ void mg_06_gather(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
         (void)(gather(run, c, 3, 0) && mg_06_shapes(run, c, gather, MG_06_WARPS) &&
-               mg_06_many_rows(run, "mt_gather_rows_fwd_cuda", 3));
+               mg_06_many_rows(run, "mt_gather_rows_fwd_cuda", "out table id V"));
     else if (gather(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -260,7 +264,7 @@ void mg_06_scatter(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
         (void)(scatter(run, c, 3, 0) && mg_06_shapes(run, c, scatter, MG_06_WARPS) &&
-               mg_06_many_rows(run, "mt_gather_rows_bwd_cuda", 3));
+               mg_06_many_rows(run, "mt_gather_rows_bwd_cuda", "dtable dout id V"));
     else if (scatter(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }

@@ -174,13 +174,13 @@ void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
     if (row_sum(run, one_case, 3, 0) && /* an empty sum is 0 */
         mg_06_shapes(run, one_case, row_sum_and_max, MG_06_WARPS) &&
         mg_06_again(run, one_case, rounded_row_sum, 31, 1025))
-        (void)(mg_06_many_rows(run, "mt_row_sum_cuda", 2) && mg_06_many_rows(run, "mt_row_max_cuda", 2));
+        (void)(mg_06_many_rows(run, "mt_row_sum_cuda", "out x") && mg_06_many_rows(run, "mt_row_max_cuda", "out x"));
 }
 
 void mg_06_row_max(mg_run *run, const void *one_case)
 {
     if (mg_06_shapes(run, one_case, row_max, 0))
-        mg_06_refuse(run, "mt_row_max_cuda", 2);
+        mg_06_refuse(run, "mt_row_max_cuda", "out x");
 }
 
 void mg_06_row_sum(mg_run *run, const void *one_case)

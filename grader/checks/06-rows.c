@@ -41,16 +41,11 @@ static void expect_softmax(mg_answer *out, const float *x, int64_t N, int64_t C)
 
 static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
-    bool in_place = c->about == CU_IN_PLACE;
-    float *x;
-    mg_answer out;
-    mg_begin(run, in_place ? "mt_softmax_fwd_cuda in place" : "mt_softmax_fwd_cuda");
-    if (in_place) {
-        out = mg_replaced(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2), &x);
-    } else {
-        out = mg_overwritten(run, "out", MT_SHAPE(N, C));
-        x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
-    }
+    mg_begin(run, "mt_softmax_fwd_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, C));
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
+    if (c->about == CU_IN_PLACE)
+        mg_in_place(run, "out", "x");
     mg_i64(run, "N", N);
     mg_i64(run, "C", C);
     if (c->about == CU_LARGE)
@@ -62,7 +57,7 @@ static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 static void softmax_special(mg_run *run, const cuda_case *c)
 {
     if (mg_06_shapes(run, c, softmax, 0) && c->about == CU_LARGE)
-        mg_06_refuse(run, "mt_softmax_fwd_cuda", 2);
+        mg_06_refuse(run, "mt_softmax_fwd_cuda", "out x");
 }
 
 void mg_06_softmax(mg_run *run, const void *one_case)
@@ -70,7 +65,7 @@ void mg_06_softmax(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     if (c->about == CU_SIZES)
         (void)(mg_06_shapes(run, c, softmax, MG_06_BLOCKS) && mg_06_again(run, c, softmax, 31, 1025) &&
-               mg_06_many_rows(run, "mt_softmax_fwd_cuda", 2));
+               mg_06_many_rows(run, "mt_softmax_fwd_cuda", "out x"));
     else if (c->about != CU_COUNT)
         softmax_special(run, c);
     else if (softmax(run, c, MG_06_ROWS, MG_06_COLS))
@@ -104,8 +99,8 @@ static bool softmax_backward(mg_run *run, const cuda_case *c, int64_t N, int64_t
 static void softmax_backward_values(mg_run *run, const cuda_case *c)
 {
     if (mg_06_shapes(run, c, softmax_backward, MG_06_BLOCKS) && mg_06_again(run, c, softmax_backward, 31, 1025) &&
-        mg_06_many_rows(run, "mt_softmax_bwd_cuda", 3))
-        mg_06_refuse(run, "mt_softmax_bwd_cuda", 3);
+        mg_06_many_rows(run, "mt_softmax_bwd_cuda", "dx dout out"))
+        mg_06_refuse(run, "mt_softmax_bwd_cuda", "dx dout out");
 }
 
 void mg_06_softmax_backward(mg_run *run, const void *one_case)
@@ -161,17 +156,13 @@ static bool layernorm(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     bool in_place = c->about == CU_SIZES && mt_rng_below(mg_rng(run), 3) == 0;
     mg_dist dist = NORMAL(c->about == CU_LARGE ? 1000 : 0.5, 1);
-    float eps = draw_eps(run, c->about == CU_SIZES ? C : 0), *x;
-    mg_begin(run, in_place ? "mt_layernorm_fwd_cuda in place" : "mt_layernorm_fwd_cuda");
-    mg_answer answer[3];
+    float eps = draw_eps(run, c->about == CU_SIZES ? C : 0);
+    mg_begin(run, "mt_layernorm_fwd_cuda");
+    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(N, C)), mg_overwritten(run, "mean", MT_SHAPE(N)),
+                           mg_overwritten(run, "rstd", MT_SHAPE(N)) };
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), dist);
     if (in_place)
-        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), dist, &x);
-    else
-        answer[0] = mg_overwritten(run, "out", MT_SHAPE(N, C));
-    answer[1] = mg_overwritten(run, "mean", MT_SHAPE(N));
-    answer[2] = mg_overwritten(run, "rstd", MT_SHAPE(N));
-    if (!in_place)
-        x = mg_input(run, "x", MT_SHAPE(N, C), dist);
+        mg_in_place(run, "out", "x");
     repeat_numbers(x, N, C);
     bool far = c->about == CU_LARGE && N == FAR_ROWS;
     for (int64_t i = 0; i < C && far; i++)
@@ -198,7 +189,7 @@ static bool layernorm(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 static void layernorm_far(mg_run *run, const cuda_case *c)
 {
     if (mg_06_shapes(run, c, layernorm, 0) && layernorm(run, c, FAR_ROWS, 40))
-        mg_06_refuse(run, "mt_layernorm_fwd_cuda", 6);
+        mg_06_refuse(run, "mt_layernorm_fwd_cuda", "out mean rstd x gamma beta eps");
 }
 
 void mg_06_layernorm(mg_run *run, const void *one_case)
@@ -206,7 +197,7 @@ void mg_06_layernorm(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     if (c->about == CU_SIZES)
         (void)(mg_06_shapes(run, c, layernorm, MG_06_BLOCKS) && mg_06_again(run, c, layernorm, 31, 1025) &&
-               mg_06_many_rows(run, "mt_layernorm_fwd_cuda", 6));
+               mg_06_many_rows(run, "mt_layernorm_fwd_cuda", "out mean rstd x gamma beta eps"));
     else if (c->about != CU_COUNT)
         layernorm_far(run, c);
     else if (layernorm(run, c, MG_06_ROWS, MG_06_COLS))
@@ -305,9 +296,10 @@ void mg_06_layernorm_backward(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     const int64_t N = 256;
     if (c->about == CU_DX && mg_06_shapes(run, c, backward_dx, MG_06_BLOCKS) &&
-        mg_06_again(run, c, backward_dx, 31, 1025) && mg_06_many_rows(run, "mt_layernorm_bwd_cuda", 8) &&
+        mg_06_again(run, c, backward_dx, 31, 1025) &&
+        mg_06_many_rows(run, "mt_layernorm_bwd_cuda", "dx dgamma dbeta dout x gamma mean rstd") &&
         backward_subsets(run, DX))
-        mg_06_refuse(run, "mt_layernorm_bwd_cuda", 8);
+        mg_06_refuse(run, "mt_layernorm_bwd_cuda", "dx dgamma dbeta dout x gamma mean rstd");
     else if (c->about == CU_AFFINE && mg_06_shapes(run, c, backward_affine, MG_06_BLOCKS) &&
              backward(run, MANY_MOMENTS, 3, DGAMMA | DBETA, DGAMMA | DBETA) && backward_subsets(run, DGAMMA | DBETA))
         mg_06_again(run, c, backward_both, 1031, 19);

@@ -93,12 +93,8 @@ static const float *describe(mg_run *run, const trip *t, const char *function)
     for (int64_t i = 5; i < t->n; i += 11) /* nothing; far from all others; too small for the square to matter */
         grad[i] *= i % 3 == 0 ? 0 : i % 3 == 1 ? 30 : 1e-8f;
     const double hyper[] = { t->hyper.lr, t->hyper.beta1, t->hyper.beta2, t->hyper.eps, t->hyper.weight_decay };
-    for (int i = 0; i < MT_COUNT(hyper); i++) { /* in f32 to be read, then the bits that the call gets */
-        int64_t bits;
-        memcpy(&bits, &hyper[i], sizeof bits);
-        mg_f32(run, hyper_name[i], (float)hyper[i]);
-        mg_i64(run, "", bits);
-    }
+    for (int i = 0; i < MT_COUNT(hyper); i++)
+        mg_f64(run, hyper_name[i], hyper[i]);
     mg_i64(run, "step", t->oracle->step + 1);
     mg_i64(run, "n", t->n);
     return grad;
@@ -153,7 +149,7 @@ static void refuse_step_0(mg_run *run, const cuda_case *c)
     describe(run, &t, name);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     mg_hint(run, "write or keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
-    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 0)
+    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1)
         mg_fail(run, "step 0 was accepted, but the first is 1");
     trip_free(&t);
 }

@@ -205,9 +205,9 @@ static bool refuses(mg_run *run, const char *launcher, int t)
     mg_hint(run, "call mt_matmul_dims_check first, as every rung does");
     if (!mg_call(run))
         return false;
-    if (*(const int64_t *)mg_result(run, "aborted") != 0)
+    if (*(const int64_t *)mg_result(run, "aborted") != 1)
         mg_fail(run, "%s was accepted", refused[t].what);
-    return *(const int64_t *)mg_result(run, "aborted") == 0;
+    return *(const int64_t *)mg_result(run, "aborted") == 1;
 }
 
 static bool values(mg_run *run, const ladder_case *c)

@@ -46,17 +46,13 @@ static void make_constant(float *x, int64_t N, int64_t C)
 static bool norm_fwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
 {
     bool tiny = c->tiny && N == TINY && C == WIDE;
-    float eps = tiny ? 1e-12f : draw_eps(run), *x;
-    mg_answer answer[3];
-    mg_begin(run, c->in_place ? "mt_layernorm_fwd_cpu in place" : "mt_layernorm_fwd_cpu");
+    float eps = tiny ? 1e-12f : draw_eps(run);
+    mg_begin(run, "mt_layernorm_fwd_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(N, C)), mg_overwritten(run, "mean", MT_SHAPE(N)),
+                           mg_overwritten(run, "rstd", MT_SHAPE(N)) };
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
     if (c->in_place)
-        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
-    else
-        answer[0] = mg_overwritten(run, "out", MT_SHAPE(N, C));
-    answer[1] = mg_overwritten(run, "mean", MT_SHAPE(N));
-    answer[2] = mg_overwritten(run, "rstd", MT_SHAPE(N));
-    if (!c->in_place)
-        x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+        mg_in_place(run, "out", "x");
     if (c->constant)
         make_constant(x, N, C);
     for (int64_t i = 0; i < N * C && tiny; i++)

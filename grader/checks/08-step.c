@@ -206,7 +206,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     mg_f32(run, "weight decay", (float)f.decay);
     mg_i64(run, "warmup", f.warmup);
     mg_i64(run, "first step", f.from);
-    mg_i64(run, "*result before", BEFORE);
+    mg_i64(run, "result before", BEFORE);
     mg_i64(run, "micro", f.micro);
     mg_i64(run, "period", f.period);
     f.w = mg_lift(first, f.D + 1);

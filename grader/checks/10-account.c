@@ -163,7 +163,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
 
 static void describe_events(mg_run *run, const event *e, int64_t n, int64_t ops)
 {
-    static const char *const names[] = { "addresses", "bytes", "devices", "uses", "ops" };
+    static const char *const names[] = { "addresses", "bytes", "devices", "uses", "op" };
     for (int field = 0; field < MT_COUNT(names); field++) {
         int64_t *to = mg_in(run, names[field], MT_I64, MT_SHAPE(n));
         for (int64_t i = 0; i < n; i++)

@@ -77,8 +77,8 @@ static expected describe(mg_run *run, const request *r)
     mg_i64(run, "micro", r->micro);
     mg_i64(run, "targets", r->targets);
     mg_i64(run, "exponent", r->exponent);
-    mg_i64(run, "samples in *sum", r->had);
-    mg_f32(run, "loss in *sum", (float)r->had / 2);
+    mg_i64(run, "samples before", r->had);
+    mg_f32(run, "loss before", (float)r->had / 2);
     return of_samples(r, x + first * r->D, y + first, w,
                       sum(r->size, r->before, mt_min(r->before + r->micro, r->batches)));
 }

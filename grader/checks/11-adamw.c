@@ -2,7 +2,6 @@
  * lie in one array with gaps of other numbers, which must stay; values: the oracle of lab 04 for each tensor. */
 #include "checks/11-fusion.h"
 #include "testing/update_oracle.h"
-#include "worker/decimal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,8 +64,8 @@ static void set_rates(mg_run *run, call *c, adamw_about about)
 {
     mt_rng *rng = mg_rng(run);
     bool first = about == MG_STEPS;
-    c->hyper = (mt_hyper){ .beta1 = mg_decimal(first ? 0.9f : (float)uniform(rng, 0.6, 0.9)),
-                           .beta2 = mg_decimal(first ? 0.999f : (float)uniform(rng, 0.9, 0.98)),
+    c->hyper = (mt_hyper){ .beta1 = first ? 0.9 : uniform(rng, 0.6, 0.9),
+                           .beta2 = first ? 0.999 : uniform(rng, 0.9, 0.98),
                            .eps = first ? 1e-8f : uniform(rng, 0.03, 0.08) };
     float lr = (float)uniform(rng, 0.002, 0.005), decay = (float)uniform(rng, 0.1, 0.3);
     int64_t step = mg_pick(rng, 5, 40);
@@ -104,9 +103,9 @@ static float *describe(mg_run *run, call *c)
     memcpy(mg_in(run, "lr of each", MT_F32, MT_SHAPE(c->count)), c->lr, number);
     memcpy(mg_in(run, "weight decay of each", MT_F32, MT_SHAPE(c->count)), c->decay, number);
     mg_i64(run, "tensors", c->count);
-    mg_f32(run, "beta1", (float)c->hyper.beta1);
-    mg_f32(run, "beta2", (float)c->hyper.beta2);
-    mg_f32(run, "eps", (float)c->hyper.eps);
+    mg_f64(run, "beta1", c->hyper.beta1);
+    mg_f64(run, "beta2", c->hyper.beta2);
+    mg_f64(run, "eps", c->hyper.eps);
     return grad;
 }
 

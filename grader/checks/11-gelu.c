@@ -31,8 +31,8 @@ static bool gelu_calls(mg_run *run, const gelu_case *c, gelu_fn *once)
     if (!c->cuda || !good)
         return good;
     const char *launcher = c->wanted ? "mt_bias_gelu_bwd_cuda" : "mt_bias_gelu_fwd_cuda";
-    int arrays = c->wanted ? 5 : 3;
-    return mg_06_large_grid(run, launcher, arrays, LARGE, 1) && mg_06_large_grid(run, launcher, arrays, 1, LARGE);
+    const char *names = c->wanted ? "dx dbias dout x bias" : "out x bias";
+    return mg_06_large_grid(run, launcher, names, LARGE, 1) && mg_06_large_grid(run, launcher, names, 1, LARGE);
 }
 
 static bool judge(mg_run *run, const gelu_case *c, int64_t N, const mg_answer *answer, int count)

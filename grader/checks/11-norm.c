@@ -27,7 +27,9 @@ static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
                 once(run, c, 3, c->cuda ? 4131 : 65539); /* more columns than stay in shared memory, or in an array */
     if (c->cuda && good)
         good = once(run, c, 2, 16411) && /* than fit there */
-               mg_06_many_rows(run, c->wanted ? "mt_residual_norm_rows_bwd_cuda" : "mt_residual_norm_fwd_cuda", 8);
+               (c->wanted
+                    ? mg_06_many_rows(run, "mt_residual_norm_rows_bwd_cuda", "dx dpart dsum dout sum gamma mean rstd")
+                    : mg_06_many_rows(run, "mt_residual_norm_fwd_cuda", "sum out mean rstd x part gamma beta eps"));
     for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
         mg_unaligned_one(run, k);
         good = once(run, c, 3, 64);
@@ -63,20 +65,13 @@ static void make_constant(float *x, int64_t N, int64_t C)
 
 static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
 {
-    float eps = (float)exp2(-(double)(C == 1 ? 20 : mg_pick(mg_rng(run), 6, 16))), *x;
-    mg_answer answer[4];
-    mg_begin(run, c->cuda       ? c->in_place ? "mt_residual_norm_fwd_cuda in place" : "mt_residual_norm_fwd_cuda"
-                  : c->in_place ? "mt_residual_norm_fwd_cpu in place"
-                                : "mt_residual_norm_fwd_cpu");
+    float eps = (float)exp2(-(double)(C == 1 ? 20 : mg_pick(mg_rng(run), 6, 16)));
+    mg_begin(run, c->cuda ? "mt_residual_norm_fwd_cuda" : "mt_residual_norm_fwd_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "sum", MT_SHAPE(N, C)), mg_overwritten(run, "out", MT_SHAPE(N, C)),
+                           mg_overwritten(run, "mean", MT_SHAPE(N)), mg_overwritten(run, "rstd", MT_SHAPE(N)) };
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
     if (c->in_place)
-        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
-    else
-        answer[0] = mg_overwritten(run, "sum", MT_SHAPE(N, C));
-    answer[1] = mg_overwritten(run, "out", MT_SHAPE(N, C));
-    answer[2] = mg_overwritten(run, "mean", MT_SHAPE(N));
-    answer[3] = mg_overwritten(run, "rstd", MT_SHAPE(N));
-    if (!c->in_place)
-        x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+        mg_in_place(run, "sum", "x");
     float *part = mg_input(run, "part", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
     if (c->constant)
         make_constant(x, N, C), make_constant(part, N, C);
@@ -110,17 +105,15 @@ static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
 static void refuse(mg_run *run, bool cuda)
 {
     static const char *const names[] = { "sum", "out", "mean", "rstd", "x", "part", "gamma", "beta" };
-    mg_begin(run, cuda ? "may abort: residual norm on the device, C = 0" : "may abort: mt_residual_norm_fwd_cpu");
-    for (int i = 0; i < 8 && !cuda; i++)
+    mg_begin(run, cuda ? "may abort: mt_residual_norm_fwd_cuda" : "may abort: mt_residual_norm_fwd_cpu");
+    for (int i = 0; i < 8; i++)
         if (i < 4)
             mg_out(run, names[i], MT_F32, MT_SHAPE(i >= 2)); /* mean and rstd have a number for the row */
         else
             mg_in(run, names[i], MT_F32, MT_SHAPE(0));
-    if (!cuda) {
-        mg_i64(run, "N", 1);
-        mg_i64(run, "C", 0);
-        mg_f32(run, "eps", 1);
-    }
+    mg_i64(run, "N", 1);
+    mg_i64(run, "C", 0);
+    mg_f32(run, "eps", 1);
     mg_call_aborts(run, "keep the check: the header says \"Aborts: C < 1 with N > 0\"");
 }
 

@@ -87,7 +87,7 @@ static bool pack_many(mg_run *run)
 static void refuse(mg_run *run, int64_t k)
 {
     int64_t n = mg_pick(mg_rng(run), 20, MOST);
-    mg_begin(run, "may abort: mt_topk_pack");
+    mg_begin(run, "may abort: mt_topk_pack of k numbers");
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     mg_inout(run, "index", MT_I32, MT_SHAPE(n + 1));
     mg_inout(run, "value", MT_F32, MT_SHAPE(n + 1));

@@ -33,11 +33,11 @@ static bool plan(mg_run *run, mt_plan_cost *cost, const char *call, const mt_pla
                  int64_t stage)
 {
     mg_begin(run, call);
-    mg_out(run, "cost", MT_I64, MT_SHAPE(MG_PLAN_COST));
+    mg_out(run, "result", MT_I64, MT_SHAPE(MG_PLAN_COST));
     describe(run, m, s, stage);
     if (!mg_call(run))
         return false;
-    memcpy(cost, mg_result(run, "cost"), sizeof *cost);
+    memcpy(cost, mg_result(run, "result"), sizeof *cost);
     return true;
 }
 
@@ -249,11 +249,11 @@ void mg_15_published(mg_run *run, const void *one_case)
     for (int i = 0; i < MT_COUNT(models); i++) {
         const mt_plan_strategy s = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
         mg_begin(run, "mt_plan_params");
-        mg_out(run, "parameters", MT_I64, MT_SHAPE(1));
+        mg_out(run, "result", MT_I64, MT_SHAPE(1));
         describe(run, &models[i].m, &s, 0);
         if (!mg_call(run))
             return;
-        double got = (double)*(const int64_t *)mg_result(run, "parameters") / 1e9;
+        double got = (double)*(const int64_t *)mg_result(run, "result") / 1e9;
         if (got < models[i].billions - models[i].off - 1e-10 || got > models[i].billions + models[i].off + 1e-10) {
             mg_fail(run, "%s: %.9f billion parameters, published are %.9g", models[i].name, got, models[i].billions);
             return;

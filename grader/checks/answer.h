@@ -29,7 +29,7 @@ mg_answer mg_replaced(mg_run *run, const char *name, mt_shape shape, mg_dist dis
 /* mg_answer_drop -- this output is not compared. */
 void mg_answer_drop(mg_answer *answer);
 
-/* mg_begin_refused, mg_refused -- a call that must abort: begin it, with the output `aborted` of MG_THUNK_ABORTS; after
+/* mg_begin_refused, mg_refused -- a call that must abort: begin it, with the output `aborted` of worker/call.h; after
  * its arguments, call and judge. `what` was to be refused, by these words of the header. */
 void mg_begin_refused(mg_run *run, const char *function);
 bool mg_refused(mg_run *run, const char *what, const char *header);

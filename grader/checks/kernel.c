@@ -63,9 +63,6 @@ static void describe_operand(mg_trial *t, int i, mg_answer *answer)
     mt_shape shape = shape_of(t, o->dims);
     if (t->null >> i & 1) {
         mg_null(t->run, o->name);
-    } else if (t->in_place && o->over) {
-        int over = operand_of(k, o->over);
-        *answer = mg_replaced(t->run, o->over, shape, dist_of(t, over), &t->f[over]);
     } else if (o->role == MG_OVERWRITTEN) {
         *answer = mg_overwritten(t->run, o->name, shape);
     } else if (o->role == MG_ADDED_TO) {
@@ -73,7 +70,7 @@ static void describe_operand(mg_trial *t, int i, mg_answer *answer)
     } else if (o->role == MG_CLASSES) {
         t->label = mg_in(t->run, o->name, MT_I32, shape);
         mg_fill_labels(mg_rng(t->run), t->label, mt_shape_numel(shape), t->size[strlen(k->sizes) - 1]);
-    } else if (!t->f[i]) { /* else it is in place of an output */
+    } else {
         t->f[i] = mg_input(t->run, o->name, shape, dist_of(t, i));
     }
     t->v[i] = answer->v;
@@ -89,11 +86,13 @@ static void describe(mg_trial *t, mg_answer *answer)
 {
     const mg_kernel *k = t->kernel;
     char function[80];
-    snprintf(function, sizeof function, "%s%s%s", is_refused(t) ? "may abort: " : "", k->function,
-             t->in_place ? " in place" : "");
+    snprintf(function, sizeof function, "%s%s", is_refused(t) ? "may abort: " : "", k->function);
     (is_refused(t) ? mg_begin_refused : mg_begin)(t->run, function);
     for (int i = 0; i < operands(k); i++)
         describe_operand(t, i, &answer[i]);
+    for (int i = 0; i < operands(k) && t->in_place; i++)
+        if (k->operand[i].over)
+            mg_in_place(t->run, k->operand[i].name, k->operand[i].over);
     if (t->change)
         t->change(t);
     if (k->prepare)

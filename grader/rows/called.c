@@ -35,9 +35,12 @@ void mg_put_call(const mg_run *run, char *text, size_t size)
             continue;
         char *at = text + used;
         size_t left = size - used;
-        int n = a->kind == MG_I64   ? snprintf(at, left, "%s%s=%lld", comma, a->name, (long long)a->i64)
-                : a->kind == MG_F32 ? snprintf(at, left, "%s%s=%g", comma, a->name, (double)a->f32)
-                                    : snprintf(at, left, "%s%s%s", comma, a->name, a->kind == MG_NULL ? "=NULL" : "");
+        const char *is = a->kind == MG_ALIAS ? run->argument[a->i64].name : "NULL";
+        bool real = a->kind == MG_F32 || a->kind == MG_F64;
+        int n = a->kind == MG_I64 ? snprintf(at, left, "%s%s=%lld", comma, a->name, (long long)a->i64)
+                : real            ? snprintf(at, left, "%s%s=%g", comma, a->name, a->real)
+                : a->data         ? snprintf(at, left, "%s%s", comma, a->name)
+                                  : snprintf(at, left, "%s%s=%s", comma, a->name, is);
         used += (size_t)n;
     }
     if (used < size)

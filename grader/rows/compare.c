@@ -10,9 +10,11 @@
 
 static const mg_argument *find_output(const mg_run *run, const char *name)
 {
-    for (int i = 0; i < run->arguments; i++)
-        if (strcmp(run->argument[i].name, name) == 0 && run->argument[i].result)
-            return &run->argument[i];
+    for (int i = 0; i < run->arguments; i++) {
+        const mg_argument *a = &run->argument[i], *array = a->kind == MG_ALIAS ? &run->argument[a->i64] : a;
+        if (strcmp(a->name, name) == 0 && array->result)
+            return array;
+    }
     MT_CHECK(false, "the check asks for output \"%s\", which %s was not given", name, run->function);
 }
 

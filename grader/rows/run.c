@@ -1,4 +1,4 @@
-/* run.c -- describing a call, making it, and the verdict of a case. The comparison of values is compare.c. */
+/* run.c -- making the described call, and the verdict of a case. The comparison of values is compare.c. */
 #include "rows/run.h"
 #include "rows/device.h"
 #include "text.h"
@@ -6,14 +6,12 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    POISON_BYTE = 0xA5,
     SHIFTS = 61,
     TRIES = 3,
     CALL_SECONDS = 3, /* of a call on a student's machine, who waits for the row; lab.json names slower ones */
@@ -29,15 +27,6 @@ static uint64_t stream_of(const mg_row *row)
 {
     uint64_t hash = mg_hash(MG_HASH, row->step, strlen(row->step));
     return mg_hash(hash, row->name, strlen(row->name));
-}
-
-static void forget_call(mg_run *run)
-{
-    for (int i = 0; i < run->arguments; i++) {
-        free(run->argument[i].data);
-        free(run->argument[i].result);
-    }
-    run->arguments = 0;
 }
 
 void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session)
@@ -113,7 +102,7 @@ void mg_run_end(mg_run *run)
         say_how_to_repeat(run, hangs);
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
     mg_capture_row(&run->bench->capture, run->row);
-    forget_call(run);
+    mg_forget_call(run);
 }
 
 void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
@@ -181,98 +170,6 @@ static void remember_todo(mg_run *run)
         !mg_build_code_above(&b->build, todo->where))
         todo->where[0] = 0;
     b->todos++;
-}
-
-/* ---- describing a call ---------------------------------------------------------------------- */
-
-int mg_default_threads(void)
-{
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (int)mt_min(CPU_COUNT(&cpus), 8);
-}
-
-/* What was recognised in an earlier call says nothing about this one. */
-static void forget_hint(mg_run *run)
-{
-    run->hinted = false;
-    if (!run->judged)
-        memcpy(run->row->hint, run->own_hint, sizeof run->own_hint);
-}
-
-void mg_begin(mg_run *run, const char *function)
-{
-    forget_call(run);
-    forget_hint(run);
-    run->as_called[0] = run->in_words[0] = 0;
-    run->threads = mg_default_threads();
-    snprintf(run->function, sizeof run->function, "%s", function);
-}
-
-static mg_argument *add(mg_run *run, mg_kind kind, const char *name)
-{
-    MT_CHECK(run->arguments < MG_WIRE_VALUES, "%s: more than %d arguments", run->function, MG_WIRE_VALUES);
-    mg_argument *a = &run->argument[run->arguments++];
-    *a = (mg_argument){ .kind = kind };
-    snprintf(a->name, sizeof a->name, "%s", name);
-    return a;
-}
-
-static mg_argument *add_array(mg_run *run, mg_kind kind, const char *name, mt_dtype dtype, mt_shape shape)
-{
-    mg_argument *a = add(run, kind, name);
-    a->dtype = dtype;
-    a->shape = shape;
-    a->bytes = mt_shape_numel(shape) * mt_dtype_size(dtype);
-    a->data = calloc(1, (size_t)a->bytes + 1);
-    a->result = kind == MG_IN ? NULL : calloc(1, (size_t)a->bytes + 1);
-    MT_CHECK(a->data && (a->result || kind == MG_IN), "out of memory for %s %s", name, mt_shape_text(shape));
-    return a;
-}
-
-void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
-{
-    return add_array(run, MG_IN, name, dtype, shape)->data;
-}
-
-void *mg_inout(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
-{
-    return add_array(run, MG_INOUT, name, dtype, shape)->data;
-}
-
-void mg_out(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
-{
-    mg_argument *a = add_array(run, MG_OUT, name, dtype, shape);
-    bool integers = dtype == MT_I32 || dtype == MT_I64 || dtype == MT_U8;
-    memset(a->data, POISON_BYTE, (size_t)a->bytes);
-    for (int64_t i = 0, n = mt_shape_numel(shape); i < n && !integers; i++)
-        mt_store_f64(a->data, dtype, i, NAN);
-}
-
-void mg_i64(mg_run *run, const char *name, int64_t value)
-{
-    add(run, MG_I64, name)->i64 = value;
-}
-
-void mg_f32(mg_run *run, const char *name, float value)
-{
-    add(run, MG_F32, name)->f32 = value;
-}
-
-void mg_null(mg_run *run, const char *name)
-{
-    add(run, MG_NULL, name);
-}
-
-void mg_threads(mg_run *run, int threads)
-{
-    run->threads = threads;
-    mg_session_end(run->session);
-    run->session = NULL;
-}
-
-mt_rng *mg_rng(mg_run *run)
-{
-    return &run->rng;
 }
 
 /* ---- making the call ------------------------------------------------------------------------------ */

@@ -62,6 +62,9 @@ struct mg_run {
 /* mg_put_call -- the described call as the row shows it: "mt_softmax_fwd_cpu(out, x, N=4, C=10)". */
 void mg_put_call(const mg_run *run, char *text, size_t size);
 
+/* mg_forget_call -- frees the arguments of the described call. */
+void mg_forget_call(mg_run *run);
+
 /* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */
 void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);
 void mg_run_end(mg_run *run);

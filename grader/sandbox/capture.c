@@ -16,8 +16,8 @@ void mg_capture_call(mg_capture *capture, const mg_invocation *in)
     snprintf(request.function, sizeof request.function, "%s", in->function);
     for (int i = 0; i < in->count; i++) {
         const mg_argument *a = &in->argument[i];
-        request.value[i] = (mg_wire_value){ .kind = a->kind, .dtype = a->dtype, .i64 = a->i64, .f32 = a->f32 };
-        request.value[i].report = !a->name[0];
+        request.value[i] = (mg_wire_value){ .kind = a->kind, .dtype = a->dtype, .i64 = a->i64, .real = a->real };
+        memcpy(request.value[i].name, a->name, sizeof a->name);
         request.value[i].bytes = a->data ? (uint64_t)a->bytes : 0;
     }
     fwrite(&request, sizeof request, 1, capture->file);

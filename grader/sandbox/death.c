@@ -80,6 +80,11 @@ mg_verdict mg_describe_death(char *text, size_t size, int status, const char *wo
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + 65 ? code - 128 : 0;
     mg_tail_lines(lines, sizeof lines, tail, tail_bytes);
+    if (code == MG_EXIT_DISAGREES && !words[0]) {
+        const char *last = strrchr(lines, '\n');
+        snprintf(text, size, "%s", last ? last + 1 : lines);
+        return MG_ERROR;
+    }
     const char *known = number ? abort_words(lines) : NULL;
     const char *why = words[0] ? words : known ? known : number ? signal_words(number) : NULL;
     if (why)

@@ -307,8 +307,8 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
     for (int i = 0; i < in->count; i++) {
         const mg_argument *a = &in->argument[i];
         uint64_t *at = &used[a->kind != MG_IN];
-        request->value[i] = (mg_wire_value){ .kind = a->kind, .dtype = a->dtype, .i64 = a->i64, .f32 = a->f32 };
-        request->value[i].report = !a->name[0];
+        request->value[i] = (mg_wire_value){ .kind = a->kind, .dtype = a->dtype, .i64 = a->i64, .real = a->real };
+        memcpy(request->value[i].name, a->name, sizeof a->name);
         if (!mg_is_array(a))
             continue;
         request->value[i].offset = *at;

@@ -13,14 +13,14 @@
 
 typedef struct mg_argument {
     mg_kind kind;
-    char name[32];
+    char name[MG_WIRE_ARGUMENT];
     mt_dtype dtype;
     mt_shape shape;
     int64_t bytes;
     void *data;   /* arrays: contents at the start of the call (inputs, or poison) */
     void *result; /* MG_OUT, MG_INOUT: copied here after the call */
     int64_t i64;
-    float f32;
+    double real;
 } mg_argument;
 
 typedef struct mg_invocation {

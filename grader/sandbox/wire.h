@@ -16,6 +16,7 @@
 
 enum {
     MG_WIRE_NAME = 64,
+    MG_WIRE_ARGUMENT = 32,
     MG_WIRE_VALUES = 32,
     MG_PAGE = 4096,
     MG_GUARD = 16 * MG_PAGE, /* inaccessible on both sides of every array */
@@ -27,18 +28,23 @@ enum {
     MG_FD_OUTPUT = 6, /* memfd of sealed size */
 };
 
-typedef enum mg_kind { MG_IN = 1, MG_OUT, MG_INOUT, MG_I64, MG_F32, MG_NULL } mg_kind;
+typedef enum mg_kind { MG_IN = 1, MG_OUT, MG_INOUT, MG_I64, MG_F32, MG_F64, MG_NULL, MG_ALIAS } mg_kind;
 
 /* Arrays are in whole pages of an arena: MG_IN in the input memfd, MG_OUT and MG_INOUT in the output memfd. */
 typedef struct mg_wire_value {
     uint32_t kind;
     uint32_t dtype;
-    uint64_t offset; /* of the first page in the arena */
-    uint64_t bytes;  /* of the array, which is aligned to the end of its pages or to their start */
-    int64_t i64;
-    float f32;
-    uint32_t report; /* the grader's own array behind the arguments: wire_device.h, wire_traffic.h */
+    uint64_t offset;             /* of the first page in the arena */
+    uint64_t bytes;              /* of the array, which is aligned to the end of its pages or to their start */
+    int64_t i64;                 /* MG_ALIAS: the number of the array that it is */
+    double real;                 /* MG_F32, MG_F64 */
+    char name[MG_WIRE_ARGUMENT]; /* empty: the grader's own array behind the arguments: wire_device.h, wire_traffic.h */
 } mg_wire_value;
+
+static inline bool mg_wire_is_array(const mg_wire_value *value)
+{
+    return value->kind == MG_IN || value->kind == MG_OUT || value->kind == MG_INOUT;
+}
 
 /* MG_OFF_ONE + number: only one array, mg_unaligned_one of rows/device.h. */
 enum { MG_OFF_NONE, MG_OFF_ALL, MG_OFF_ONE };
@@ -66,6 +72,9 @@ typedef enum mg_reply_kind {
     MG_NO_MEMORY, /* the arrays could not be mapped */
     MG_FAULT,     /* a signal that ends it: where. Shown to the student, has no influence on the verdict */
 } mg_reply_kind;
+
+/* The worker's status where the check and the call disagree about the arguments (worker/arguments.c). */
+enum { MG_EXIT_DISAGREES = MT_EXIT_TODO + 1 };
 
 /* With MG_DONE: the unit aborted, as expected. No other call is made in this worker. */
 enum { MG_ABORTED = 1 };
@@ -103,7 +112,7 @@ static inline uint64_t mg_pages(uint64_t bytes)
 /* mg_wire_reported -- whether the worker reports what the call did: on the emulated device, or counted. */
 static inline bool mg_wire_reported(const mg_wire_request *request)
 {
-    return request->count && request->value[request->count - 1].report;
+    return request->count && !request->value[request->count - 1].name[0];
 }
 
 static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire_request *request)

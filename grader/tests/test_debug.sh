@@ -48,7 +48,7 @@ done
 
 out=$(debug 02-backprop 02.3 5eed01)
 expect "a right unit: every call is made" "call 1: mt_relu_fwd_cpu" "$out"
-expect "a right unit: outputs are printed" "argument 0: " "$out"
+expect "a right unit: outputs are printed" "  out: " "$out"
 out=$(debug 01-matmul 01.5)
 expect "a race: nothing is timed" "no speed was measured: make debug" "$out"
 expect "a race: the unit is called once in each case" "call 3: mt_matmul_packed_cpu" "$(grep '^call ' <<<"$out" | tail -n 1)"

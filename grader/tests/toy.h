@@ -46,7 +46,7 @@ static inline void toy_open(toy *t)
     static const char calls[] =
         "#include \"worker/call.h\"\n"
         "void toy(float *out, const float *x, int64_t n);\n"
-        "static void toy_call(const mg_value *v) { toy(v[0].f32, v[1].f32, v[2].i64); }\n"
+        "static void toy_call(const mg_value *v) { toy(F(out), F(x), N(n)); }\n"
         "const mg_function mg_calls_90[] = { { \"toy\", toy_call }, { \"toy_reference\", toy_call }, { 0 } };\n";
     static const char lab[] =
         "{ \"lab\": \"90-toy\", \"title\": \"toy\", \"units\": [\"toy.c\"],\n"
@@ -65,7 +65,8 @@ static inline void toy_open(toy *t)
     toy_write(t, "reference.c", reference);
     toy_shell("cp minitorch/core/*.h %s/minitorch/core/", t->root);
     toy_shell("cc() { gcc -std=gnu11 -D_GNU_SOURCE -O1 -fopenmp -Iminitorch -Igrader -c \"$@\"; } && b=%s && "
-              "cc grader/worker/main.c -o $b/worker/main.o && cc grader/worker/launch.c -o $b/worker/launch.o && "
+              "cc grader/worker/main.c -o $b/worker/main.o && cc grader/worker/call.c -o $b/worker/call.o && "
+              "cc grader/worker/launch.c -o $b/worker/launch.o && "
               "gcc -static -o $b/worker/launch $b/worker/launch.o && "
               "cc grader/worker/heap.c -o $b/worker/heap.o && cc grader/worker/joins.c -o $b/worker/joins.o && "
               "cc $b/../calls.c -o $b/worker/calls_90.o && cc $b/../reference.c -o $b/units/90-toy/toy.o && "

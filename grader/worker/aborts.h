@@ -18,8 +18,7 @@ static void mg_on_abort(int signal_number)
     siglongjmp(mg_before_abort, signal_number);
 }
 
-/* mg_aborts -- whether call(v) does; SIGFPE does not count as an abort. MG_THUNK_ABORTS
- * defines call_aborts, whose values are aborted [1] and then those of the call. */
+/* mg_aborts -- whether call(v) does; SIGFPE does not count as an abort. */
 static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
 {
     static const int numbers[] = { SIGABRT, SIGFPE };
@@ -33,9 +32,3 @@ static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
         sigaction(numbers[i], &before[i], NULL);
     return mg_caught == SIGABRT;
 }
-
-#define MG_THUNK_ABORTS(call)                    \
-    static void call##_aborts(const mg_value *v) \
-    {                                            \
-        v[0].i64s[0] = mg_aborts(call, v + 1);   \
-    }

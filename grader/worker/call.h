@@ -1,20 +1,26 @@
 /* call.h -- the table of functions that the checks of one lab call in the worker, one line each:
  *
- *   #define CALLS(CALL, IN_PLACE)                          \
- *       CALL(mt_relu_fwd_cpu, F(0), F(1), N(2))            \
- *       IN_PLACE(mt_relu_fwd_cpu, F(0), F(0), N(1))
- *   CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
- *   const mg_function mg_calls_02[] = { CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE) { NULL, NULL } };
+ *   #define CALLS(CALL)                                       \
+ *       CALL(mt_relu_fwd_cpu, F(out), F(x), N(n))             \
+ *       CALL(mt_softmax_fwd_cpu, F(out), F(x), N(N), N(C))
+ *   CALLS(MG_THUNK)
+ *   const mg_function mg_calls_02[] = { CALLS(MG_ENTRY) { NULL, NULL } };
  *
- * F(i) is the float array, N(i) the integer and S(i) the float that the check added as its i-th value (mg_out, mg_in,
- * mg_i64, ...). A check names a call by the function, with " in place" behind it for IN_PLACE. What is more than one C
- * call is a function of its own with an entry of its own. All of it runs beside the student's code and is not
+ * F(out) is the float array that the check has described as "out" (mg_out, mg_in, ...), N(n) its integer "n" (mg_i64).
+ * Where a call takes what is not described, by this name and of this type, the row is an ERROR (call.c). A check names
+ * a call by the function, and puts "may abort: " before it where the unit may refuse the arguments. What is more than
+ * one C call is a function of its own with an entry of its own. All of it runs beside the student's code and is not
  * trusted. */
 #pragma once
 
 #include "core/dtype.h"
 
+/* What an argument is: an array of an mt_dtype, an array of any type, a number, or an array that is not given. */
+enum { MG_ANY = MT_DTYPE_COUNT, MG_NUMBER, MG_F32_NUMBER, MG_F64_NUMBER, MG_NONE };
+
 typedef struct mg_value {
+    const char *name; /* as the check calls it; NULL behind the last one */
+    int what;
     union { /* an array of mg_in, mg_out, mg_inout; NULL for mg_null; with 0 elements any touch of it is a fault */
         void *ptr;
         float *f32;
@@ -25,8 +31,8 @@ typedef struct mg_value {
         uint8_t *u8;
     };
     int64_t count; /* elements of that array */
-    int64_t i64;   /* the scalar of mg_i64 */
-    float scalar;  /* the scalar of mg_f32 */
+    int64_t i64;   /* of mg_i64 */
+    double real;   /* of mg_f32, mg_f64 */
 } mg_value;
 
 typedef struct mg_function {
@@ -40,9 +46,28 @@ extern bool mg_keeps;
 
 extern bool mg_aborted; /* a unit aborted in this worker, as expected */
 
-#define F(i) v[i].f32
-#define N(i) v[i].i64
-#define S(i) v[i].scalar
+/* mg_function_of -- the entry of the lab's table; NULL if there is none. "may abort: NAME" is the call NAME, which the
+ * unit may refuse: the array "aborted" [1], in memory of the host, tells whether it did. */
+const mg_function *mg_function_of(const char *name);
+
+/* mg_argument_of -- the argument of that name, or the one behind whose name stands the number; -1: none does. If there
+ * is none, or it is something else, the worker ends. */
+const mg_value *mg_argument_of(const mg_value *values, const char *name, int64_t number, int what, const char *file);
+
+/* Of the values `v`: arrays by the type of their elements (NULL for mg_null); an array of any type, with its number of
+ * elements; an integer, a float, a double. F_AT(grad, 2) and N_AT(dim, 2) are "grad2" and "dim2". */
+#define TAKE(name, number, what) mg_argument_of(v, name, number, what, __FILE__)
+#define F(...)                   TAKE(#__VA_ARGS__, -1, MT_F32)->f32
+#define F_AT(name, i)            TAKE(#name, i, MT_F32)->f32
+#define BF16(...)                TAKE(#__VA_ARGS__, -1, MT_BF16)->bf16
+#define I32(...)                 TAKE(#__VA_ARGS__, -1, MT_I32)->i32
+#define I64(...)                 TAKE(#__VA_ARGS__, -1, MT_I64)->i64s
+#define U8(...)                  TAKE(#__VA_ARGS__, -1, MT_U8)->u8
+#define ARRAY(...)               TAKE(#__VA_ARGS__, -1, MG_ANY)
+#define N(...)                   TAKE(#__VA_ARGS__, -1, MG_NUMBER)->i64
+#define N_AT(name, i)            TAKE(#name, i, MG_NUMBER)->i64
+#define S(...)                   (float)TAKE(#__VA_ARGS__, -1, MG_F32_NUMBER)->real
+#define D(...)                   TAKE(#__VA_ARGS__, -1, MG_F64_NUMBER)->real
 
 /* One function and one entry of the table for each line of CALLS. */
 #define MG_THUNK(fn, ...)                \
@@ -50,10 +75,4 @@ extern bool mg_aborted; /* a unit aborted in this worker, as expected */
     {                                    \
         fn(__VA_ARGS__);                 \
     }
-#define MG_THUNK_IN_PLACE(fn, ...)               \
-    static void fn##_in_place(const mg_value *v) \
-    {                                            \
-        fn(__VA_ARGS__);                         \
-    }
-#define MG_ENTRY(fn, ...)          { #fn, fn##_ },
-#define MG_ENTRY_IN_PLACE(fn, ...) { #fn " in place", fn##_in_place },
+#define MG_ENTRY(fn, ...) { #fn, fn##_ },

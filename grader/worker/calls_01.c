@@ -1,5 +1,4 @@
 /* calls_01.c -- how the worker calls the matrix products of lab 01. */
-#include "worker/aborts.h"
 #include "worker/product.h"
 
 #include <omp.h>
@@ -10,23 +9,22 @@
  * with the same struct of dimensions. */
 static void again(mt_matmul_fn *function, const mg_value *v)
 {
-    mg_value copy[12];
+    const mg_value *given[] = { ARRAY(c), ARRAY(a), ARRAY(b) };
     mt_matmul_dims dims = mg_product_dims(v);
-    float *block[3];
-    memcpy(copy, v, sizeof copy);
+    float *block[3], *copy[3];
     for (int i = 0; i < 3; i++) {
-        block[i] = malloc(sizeof(float) * (size_t)(v[i].count + 1));
+        block[i] = malloc(sizeof(float) * (size_t)(given[i]->count + 1));
         MT_CHECK(block[i], "out of memory for a copy");
-        copy[i].f32 = block[i] + 1;
-        for (int64_t k = 0; k < v[i].count; k++)
-            copy[i].f32[k] = 3 - v[i].f32[k];
+        copy[i] = block[i] + 1;
+        for (int64_t k = 0; k < given[i]->count; k++)
+            copy[i][k] = 3 - given[i]->f32[k];
     }
     for (int turn = 0; turn < 2; turn++) {
-        function(copy[0].f32, copy[1].f32, copy[2].f32, &dims);
+        function(copy[0], copy[1], copy[2], &dims);
         for (int i = 0; i < 3 && turn == 0; i++)
-            memcpy(copy[i].f32, v[i].f32, sizeof(float) * (size_t)v[i].count);
+            memcpy(copy[i], given[i]->f32, sizeof(float) * (size_t)given[i]->count);
     }
-    memcpy(v[0].f32, copy[0].f32, sizeof(float) * (size_t)v[0].count);
+    memcpy(F(c), copy[0], sizeof(float) * (size_t)given[0]->count);
     for (int i = 0; i < 3; i++)
         free(block[i]);
 }
@@ -42,7 +40,7 @@ static void in_all_forms(mt_matmul_fn *function, const mg_value *v)
         dims.write = form & 4 ? MT_ACCUMULATE : MT_OVERWRITE;
         if (form & 8)
             dims.lda = dims.ldb = last.M;
-        function(v[0].f32, v[1].f32, v[2].f32, &dims);
+        function(F(c), F(a), F(b), &dims);
     }
 }
 
@@ -66,7 +64,7 @@ static void threads_left(const mg_value *v)
         const int64_t n = sizes[i];
         const mt_matmul_dims square = mt_dense_dims(n, n, n, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
         mt_matmul_parallel_cpu(c, c + n * n, c + 2 * n * n, &square);
-        v[0].i64s[i] = omp_get_max_threads();
+        I64(threads)[i] = omp_get_max_threads();
     }
     free(c);
 }
@@ -84,14 +82,6 @@ static void threads_left(const mg_value *v)
         in_all_forms(fn, v);                      \
     }
 #define ENTRY_ALL_FORMS(fn) { #fn " in all forms", fn##_in_all_forms },
-/* As the call itself, then aborted [1]. One thread: the jump must not be out of a team. */
-#define ABORTS(fn)                           \
-    static void fn##_aborts(const mg_value *v)\
-    {                                        \
-        omp_set_num_threads(1);              \
-        v[12].i64s[0] = mg_aborts(fn##_, v); \
-    }
-#define ENTRY_ABORTS(fn) { "may abort: " #fn, fn##_aborts },
 #define CALLS(CALL)               \
     CALL(mt_matmul_naive_cpu)     \
     CALL(mt_matmul_reordered_cpu) \
@@ -101,13 +91,11 @@ static void threads_left(const mg_value *v)
 CALLS(MG_PRODUCT_THUNK)
 CALLS(AGAIN)
 CALLS(ALL_FORMS)
-CALLS(ABORTS)
 
 const mg_function mg_calls_01[] = {
     CALLS(MG_ENTRY)
     CALLS(ENTRY_AGAIN)
     CALLS(ENTRY_ALL_FORMS)
-    CALLS(ENTRY_ABORTS)
     { "mt_matmul_parallel_cpu in a team", in_a_team },
     { "threads left by mt_matmul_parallel_cpu", threads_left },
     { NULL, NULL },

@@ -126,40 +126,39 @@ static mt_tensor *forward(mt_tensor **value, const int64_t *graph, int64_t count
     return mt_sum(value[count - 1]);
 }
 
-/* grads, seen [leaves,S,S], visits, order, recorded [count], told, told_at [leaves]; graph, data; S, passes, whether
- * inner values are freed before backward */
 static void run_graph(const mg_value *v)
 {
-    int64_t S = v[9].i64, size = S * S, count = v[7].count / MG_GRAPH_COLUMNS, leaves = 0, arrays = 0;
+    int64_t S = N(S), size = S * S, count = ARRAY(graph)->count / MG_GRAPH_COLUMNS, leaves = 0, arrays = 0;
     mt_tensor *value[MG_GRAPH_MOST] = { 0 }, *leaf[MG_GRAPH_MOST];
     news told[MG_GRAPH_MOST];
-    memset(v[2].ptr, 0, sizeof(int64_t) * (size_t)count);
-    memset(v[3].ptr, 0, sizeof(int64_t) * (size_t)count);
-    watch.visits = v[2].i64s;
-    watch.order = v[3].i64s;
+    memset(I64(visits), 0, sizeof(int64_t) * (size_t)count);
+    memset(I64(order), 0, sizeof(int64_t) * (size_t)count);
+    watch.visits = I64(visits);
+    watch.order = I64(order);
     mt_scope_begin();
     for (int64_t i = 0; i < count; i++) {
-        int64_t op = v[7].i64s[i * MG_GRAPH_COLUMNS];
+        int64_t op = I64(graph)[i * MG_GRAPH_COLUMNS];
         if (op != MG_LEAF && op != MG_CONSTANT)
             continue;
-        value[i] = mt_from(MT_SHAPE(S, S), MT_F32, v[8].f32 + arrays++ * size);
+        value[i] = mt_from(MT_SHAPE(S, S), MT_F32, F(data) + arrays++ * size);
         value[i]->requires_grad = op == MG_LEAF;
         if (op == MG_CONSTANT)
             continue;
-        told[leaves] = (news){ v[5].i64s + leaves, v[6].i64s + leaves, v[1].f32 + leaves * size, size };
+        told[leaves] =
+            (news){ I64(told) + leaves, I64(told_at) + leaves, F(grads when announced) + leaves * size, size };
         *told[leaves].told = *told[leaves].told_at = 0;
         memset(told[leaves].seen, 0, sizeof(float) * (size_t)size);
         leaf[leaves] = value[i];
         mt_grad_ready_on(value[i], note, &told[leaves]);
         leaves++;
     }
-    for (int64_t pass = 0; pass < v[10].i64; pass++) {
+    for (int64_t pass = 0; pass < N(passes); pass++) {
         mt_scope_begin();
         watch.so_far = 0;
-        if (v[11].i64)
+        if (N(inner_values_freed))
             mt_scope_begin();
-        mt_tensor *loss = mt_retain(forward(value, v[7].i64s, count, v[4].i64s));
-        if (v[11].i64)
+        mt_tensor *loss = mt_retain(forward(value, I64(graph), count, I64(recorded)));
+        if (N(inner_values_freed))
             mt_scope_end();
         mt_backward(loss);
         mt_release(loss);
@@ -167,7 +166,7 @@ static void run_graph(const mg_value *v)
     }
     for (int64_t l = 0; l < leaves; l++) {
         mt_grad_ready_off(leaf[l], note, &told[l]);
-        mg_03_copy_grad(v[0].f32 + l * size, leaf[l], size);
+        mg_03_copy_grad(F(grads) + l * size, leaf[l], size);
     }
     mt_scope_end();
 }
@@ -175,20 +174,20 @@ static void run_graph(const mg_value *v)
 /* ---- deep and large ----------------------------------------------------------------------------------- */
 
 /* A chain, and beside it many branches: their nodes wait for a visit at the same time. */
-static void long_chain(const mg_value *v) /* grad, gradient after [2,2]; x, gradient [2,2], steps, branches */
+static void long_chain(const mg_value *v)
 {
     mt_shape shape = MT_SHAPE(2, 2);
     mt_scope_begin();
-    mt_tensor *x = mg_03_leaf(shape, v[2].f32), *y = x, *gradient = mt_from(shape, MT_F32, v[3].f32);
-    for (int64_t i = 0; i < v[4].i64; i++)
+    mt_tensor *x = mg_03_leaf(shape, F(x)), *y = x, *gradient = mt_from(shape, MT_F32, F(gradient));
+    for (int64_t i = 0; i < N(nodes); i++)
         y = mt_scale(y, i % 2 ? 2 : 0.5f);
-    for (int64_t i = 0; i < v[5].i64; i++) {
-        mt_tensor *branch = mt_scale(x, 1 / (float)v[5].i64);
+    for (int64_t i = 0; i < N(branches); i++) {
+        mt_tensor *branch = mt_scale(x, 1 / (float)N(branches));
         y = i % 2 ? mt_add(y, branch) : mt_add(branch, y);
     }
     mt_backward_from(y, gradient);
-    mg_03_copy_grad(v[0].f32, x, 4);
-    memcpy(v[1].f32, mt_f32(gradient), sizeof(float) * 4);
+    mg_03_copy_grad(F(grad), x, 4);
+    memcpy(F(gradient after), mt_f32(gradient), sizeof(float) * 4);
     mt_scope_end();
 }
 
@@ -205,30 +204,30 @@ static void metered_backward(mt_node *node, mt_tensor *dout)
 
 /* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; read
  * [2] after backward: the loss, and the first element of the first result, which is retained. */
-static void large_chain(const mg_value *v) /* live, ends, read; steps, elements */
+static void large_chain(const mg_value *v)
 {
     mt_op op = { "relu", MT_OP_ELEMENTWISE, metered_backward };
-    meter.live = v[0].i64s;
+    meter.live = I64(live);
     meter.visits = 0;
-    memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
-    v[1].i64s[0] = mt_live_bytes(MT_CPU);
+    memset(I64(live), 0, sizeof(int64_t) * (size_t)ARRAY(live)->count);
+    I64(ends)[0] = mt_live_bytes(MT_CPU);
     mt_scope_begin();
-    mt_tensor *y = mg_03_full_leaf(MT_SHAPE(v[4].i64), 1), *retained = NULL;
-    for (int64_t i = 0; i < v[3].i64; i++) {
+    mt_tensor *y = mg_03_full_leaf(MT_SHAPE(N(elements)), 1), *retained = NULL;
+    for (int64_t i = 0; i < N(steps); i++) {
         y = mt_relu(y);
         retained = i == 0 ? mt_retain(y) : retained;
         metered = y->node->op;
         y->node->op = &op;
     }
     mt_tensor *loss = mt_sum(y);
-    v[1].i64s[1] = mt_live_bytes(MT_CPU);
+    I64(ends)[1] = mt_live_bytes(MT_CPU);
     mt_backward(loss);
-    v[1].i64s[2] = mt_live_bytes(MT_CPU);
-    v[2].f32[0] = (float)mt_item(loss);
-    v[2].f32[1] = mt_f32(retained)[0];
+    I64(ends)[2] = mt_live_bytes(MT_CPU);
+    F(the loss; a retained result)[0] = (float)mt_item(loss);
+    F(the loss; a retained result)[1] = mt_f32(retained)[0];
     mt_release(retained);
     mt_scope_end();
-    v[1].i64s[3] = mt_live_bytes(MT_CPU);
+    I64(ends)[3] = mt_live_bytes(MT_CPU);
 }
 
 /* ---- recording ------------------------------------------------------------------------------------------ */
@@ -245,21 +244,20 @@ static mt_tensor *tensor_of(int64_t kind, mt_shape shape, mt_dtype dtype)
     return t;
 }
 
-static void wants(const mg_value *v) /* wants [n]; kind [n], inside no_grad? */
+static void wants(const mg_value *v)
 {
     mt_scope_begin();
-    for (int64_t i = 0; i < v[1].count; i++) {
-        mt_tensor *t = tensor_of(v[1].i64s[i], MT_SHAPE(2), i % 2 ? MT_F16 : MT_F32);
-        if (v[2].i64)
+    for (int64_t i = 0; i < ARRAY(kind)->count; i++) {
+        mt_tensor *t = tensor_of(I64(kind)[i], MT_SHAPE(2), i % 2 ? MT_F16 : MT_F32);
+        if (N(inside_no_grad))
             mt_no_grad_begin();
-        v[0].i64s[i] = mt_wants_grad(t);
-        if (v[2].i64)
+        I64(wants)[i] = mt_wants_grad(t);
+        if (N(inside_no_grad))
             mt_no_grad_end();
     }
     mt_scope_end();
 }
 
-/* Of ranks 0, 2, 3 and 8. */
 static mt_shape shape_of_input(int64_t i)
 {
     return i % 4 == 0   ? MT_SHAPE(i + 1, 3)
@@ -273,14 +271,15 @@ static mt_shape shape_of_input(int64_t i)
  * freed; kind [n], quiet, the last input is the first; every second input is in 16 bits */
 static void record(const mg_value *v)
 {
-    int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
+    int64_t n = ARRAY(kind)->count, before = mt_live_bytes(MT_CPU);
     mt_tensor *in[MG_GRAPH_MOST];
     int refs[MG_GRAPH_MOST];
-    memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
-    memset(v[1].ptr, 0, sizeof(int64_t) * (size_t)v[1].count);
+    memset(I64(made), 0, sizeof(int64_t) * (size_t)ARRAY(made)->count);
+    memset(I64(edge), 0, sizeof(int64_t) * (size_t)ARRAY(edge)->count);
     mt_scope_begin();
     for (int64_t i = 0; i < n; i++) {
-        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], shape_of_input(i), i % 2 ? MT_F16 : MT_F32);
+        in[i] = i == n - 1 && N(last_is_first) ? in[0]
+                                               : tensor_of(I64(kind)[i], shape_of_input(i), i % 2 ? MT_F16 : MT_F32);
         refs[i] = in[i]->node ? in[i]->node->refs : in[i]->refs;
     }
     mt_tensor *out = mt_full(MT_SHAPE(2), 0);
@@ -288,23 +287,23 @@ static void record(const mg_value *v)
     for (int64_t i = 0; i < 2; i++) /* in another thread, for which alone it counts */
         if (i == 1)
             mt_no_grad_begin();
-    for (int64_t i = 0; i < v[4].i64; i++) /* an inner end changes nothing */
+    for (int64_t i = 0; i < N(no_grad_depth); i++) /* an inner end changes nothing */
         mt_no_grad_begin(), mt_no_grad_begin(), mt_no_grad_end();
     mt_node *node = mt_record(&mg_03_test_op, out, in, (int)n);
-    for (int64_t i = 0; i < v[4].i64; i++)
+    for (int64_t i = 0; i < N(no_grad_depth); i++)
         mt_no_grad_end();
     const int64_t made[] = { node != NULL, out->node && out->node == node, node ? node->edge_count : 0,
                              mt_recording() };
-    memcpy(v[0].ptr, made, sizeof made);
+    memcpy(I64(made), made, sizeof made);
     for (int64_t i = 0; node && i < n; i++) {
-        int64_t *seen = v[1].i64s + i * 4;
+        int64_t *seen = I64(edge) + i * 4;
         seen[0] = node->edges[i].node && node->edges[i].node == in[i]->node;
         seen[1] = node->edges[i].leaf == in[i];
         seen[2] = (in[i]->node ? in[i]->node->refs : in[i]->refs) - refs[i];
         seen[3] = mt_shape_equal(node->edges[i].shape, mt_view_shape(&in[i]->view));
     }
     mt_scope_end();
-    v[2].i64s[0] = mt_live_bytes(MT_CPU) - before;
+    I64(bytes never freed)[0] = mt_live_bytes(MT_CPU) - before;
 }
 
 /* Of ranks 0 to 3, of one element and of none; of f32 and of integers. */
@@ -326,26 +325,27 @@ static bool detaches_any_tensor(void)
  * detaching */
 static void detach(const mg_value *v)
 {
-    int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
+    int64_t *facts = I64(facts);
+    int64_t M = N(M), N = N(N), before = mt_live_bytes(MT_CPU);
     mt_scope_begin();
-    mt_tensor *x = mt_from(MT_SHAPE(M, N + 1), MT_F32, v[2].f32);
+    mt_tensor *x = mt_from(MT_SHAPE(M, N + 1), MT_F32, F(x));
     mt_tensor *t = mt_slice(mt_transpose(x, 0, 1), 0, 1, N + 1, 1);
     t->node = mt_node_new(&mg_03_test_op, t, 0);
     mt_tensor *cut = mt_detach(t);
-    v[0].i64s[0] = cut->storage == t->storage;
-    v[0].i64s[1] = cut->node != NULL;
-    v[0].i64s[2] = cut->requires_grad;
-    v[0].i64s[3] = t->node != NULL;
+    facts[0] = cut->storage == t->storage;
+    facts[1] = cut->node != NULL;
+    facts[2] = cut->requires_grad;
+    facts[3] = t->node != NULL;
     for (int64_t i = 0; i < N * M; i++)
-        v[1].f32[i] = (float)mt_get(cut, (int64_t[]){ i / M, i % M });
+        F(values)[i] = (float)mt_get(cut, (int64_t[]){ i / M, i % M });
     x->requires_grad = true;
-    v[0].i64s[5] = mt_detach(x)->requires_grad;
-    v[0].i64s[6] = x->requires_grad;
-    v[0].i64s[7] = detaches_any_tensor();
+    facts[5] = mt_detach(x)->requires_grad;
+    facts[6] = x->requires_grad;
+    facts[7] = detaches_any_tensor();
     x->grad = mt_retain(mt_full(MT_SHAPE(M, N + 1), 1));
-    v[0].i64s[8] = mt_detach(x)->grad != NULL;
+    facts[8] = mt_detach(x)->grad != NULL;
     mt_scope_end();
-    v[0].i64s[4] = mt_live_bytes(MT_CPU) - before;
+    facts[4] = mt_live_bytes(MT_CPU) - before;
 }
 
 /* ---- a gradient's buffer ------------------------------------------------------------------------------------ */
@@ -353,9 +353,10 @@ static void detach(const mg_value *v)
 /* A node with an edge to a node, one to a leaf, one to nothing. What mt_grad_of_input gives for edge `which`, before
  * and after something was added: facts [3] = a buffer at all, the same one again, kept where it belongs; first, again
  * [S] */
-static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; which, held?, memory of its own? */
+static void grad_of_input(const mg_value *v)
 {
-    int64_t S = v[1].count, which = v[4].i64;
+    int64_t *facts = I64(a buffer; the same again; kept);
+    int64_t S = ARRAY(first)->count, which = N(edge);
     mt_scope_begin();
     mt_tensor *inner = mt_full(MT_SHAPE(S), 1), *leaf = mg_03_full_leaf(MT_SHAPE(S), 1), *out = mt_full(MT_SHAPE(S), 1);
     inner->node = mt_node_new(&mg_03_test_op, inner, 0);
@@ -365,24 +366,24 @@ static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; w
     out->node->edges[0].node = mt_node_retain(inner->node);
     out->node->edges[1].leaf = mt_retain(leaf);
     mt_tensor **kept = which == 0 ? &inner->node->grad : &leaf->grad;
-    if (v[5].i64)
-        *kept = mt_retain(mt_from(MT_SHAPE(S), MT_F32, v[3].f32));
-    if (v[6].i64)
+    if (N(is_held))
+        *kept = mt_retain(mt_from(MT_SHAPE(S), MT_F32, F(held)));
+    if (N(has_grad_memory))
         leaf->grad_memory = mt_retain(mt_full(MT_SHAPE(S), 7)); /* what an earlier gradient left there */
     mt_tensor *grad = mt_grad_of_input(out->node, (int)which);
     for (int64_t i = 0; i < S; i++) {
-        v[1].f32[i] = grad ? mt_f32(grad)[i] : 0;
+        F(first)[i] = grad ? mt_f32(grad)[i] : 0;
         if (grad)
             mt_f32(grad)[i] += (float)(i + 1);
     }
     mt_tensor *again = mt_grad_of_input(out->node, (int)which);
     for (int64_t i = 0; i < S; i++)
-        v[2].f32[i] = again ? mt_f32(again)[i] : 0;
-    v[0].i64s[0] = grad != NULL;
-    v[0].i64s[1] = again == grad;
-    v[0].i64s[2] = which == 2 ? !inner->node->grad && !leaf->grad : *kept == grad;
-    if (grad && leaf->grad_memory)
-        v[0].i64s[2] = v[0].i64s[2] && mt_f32(grad) == mt_f32(leaf->grad_memory);
+        F(again)[i] = again ? mt_f32(again)[i] : 0;
+    const int64_t kept_there = which == 2 ? !inner->node->grad && !leaf->grad : *kept == grad;
+    const bool own = grad && leaf->grad_memory;
+    facts[0] = grad != NULL;
+    facts[1] = again == grad;
+    facts[2] = kept_there && (!own || mt_f32(grad) == mt_f32(leaf->grad_memory));
     mt_scope_end();
 }
 

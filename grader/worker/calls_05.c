@@ -10,7 +10,6 @@
 #include "data/loader.h"
 #include "data/sampler.h"
 #include "data/tokens.h"
-#include "worker/aborts.h"
 #include "worker/calls_05.h"
 
 #include <stdio.h>
@@ -21,23 +20,23 @@
 
 static const char *const path = "folder/file-of-the-check"; /* as in 05-formats.c */
 
-static void note_message(const mg_value *to)
+static void note_message(const mg_value *v)
 {
-    snprintf((char *)to->u8, (size_t)to->count, "%s", mt_last_error());
+    snprintf((char *)U8(message), (size_t)ARRAY(message)->count, "%s", mt_last_error());
 }
 
-static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; message; bytes; kind, size */
+static void idx_header(const mg_value *v)
 {
     mt_idx_header h = { -7, -7, -7, -7 };
     mt_fail(MT_OK, "none"); /* the message of an earlier call does not count */
-    v[0].i64s[0] = mt_idx_header_read(&h, path, v[2].u8, v[4].i64, (mt_idx_kind)v[3].i64);
-    memcpy(v[0].i64s + 1, &h, sizeof h);
-    note_message(&v[1]);
+    I64(out)[0] = mt_idx_header_read(&h, path, U8(bytes), N(size), (mt_idx_kind)N(kind));
+    memcpy(I64(out) + 1, &h, sizeof h);
+    note_message(v);
 }
 
 static void pixels(const mg_value *v)
 {
-    mt_pixels_to_floats(v[0].f32, v[1].u8, v[1].count, (mt_pixel_norm){ v[2].scalar, v[3].scalar });
+    mt_pixels_to_floats(F(out), U8(bytes), ARRAY(bytes)->count, (mt_pixel_norm){ S(mean), S(stddev) });
 }
 
 /* A file of tokens is aligned; an input ends where its pages do, and is copied if its size is no multiple of 8. */
@@ -51,45 +50,45 @@ static uint8_t *aligned(const mg_value *bytes)
     return memcpy(copy, bytes->u8, (size_t)bytes->count);
 }
 
-static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; message; bytes; size */
+static void tokens_read(const mg_value *v)
 {
-    uint8_t *bytes = aligned(&v[2]);
+    uint8_t *bytes = aligned(ARRAY(bytes));
     mt_tokens t = { bytes - 7, -7, -7 };
     mt_fail(MT_OK, "none");
-    v[0].i64s[0] = mt_tokens_read(&t, path, bytes, v[3].i64);
-    v[0].i64s[1] = t.data - bytes;
-    v[0].i64s[2] = t.count;
-    v[0].i64s[3] = t.size;
-    note_message(&v[1]);
+    I64(out)[0] = mt_tokens_read(&t, path, bytes, N(size));
+    I64(out)[1] = t.data - bytes;
+    I64(out)[2] = t.count;
+    I64(out)[3] = t.size;
+    note_message(v);
 }
 
 static void tokens_windows(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++)
-        v[0].i64s[i] = mt_tokens_windows(v[1].i64s[i], v[2].i64s[i], v[3].i64s[i]);
+    for (int64_t i = 0; i < ARRAY(windows)->count; i++)
+        I64(windows)[i] = mt_tokens_windows(I64(count)[i], I64(T)[i], I64(stride)[i]);
 }
 
-static void tokens_window(const mg_value *v) /* x, y; bytes; size, start */
+static void tokens_window(const mg_value *v)
 {
-    mt_tokens t = { aligned(&v[2]), v[2].count / v[3].i64, v[3].i64 };
-    mt_tokens_window(v[0].i32, v[1].i32, &t, v[4].i64, v[0].count);
+    mt_tokens t = { aligned(ARRAY(data)), ARRAY(data)->count / N(size), N(size) };
+    mt_tokens_window(I32(x), I32(y), &t, N(start), ARRAY(x)->count);
 }
 
 /* ---- pictures ----------------------------------------------------------------------------------- */
 
-static void resize(const mg_value *v) /* out, in; heights and widths of both */
+static void resize(const mg_value *v)
 {
-    mt_image out = { v[0].u8, v[2].i64, v[3].i64 }, in = { v[1].u8, v[4].i64, v[5].i64 };
+    mt_image out = { U8(out), N(out height), N(out width) }, in = { U8(in), N(in height), N(in width) };
     mt_resize(&out, &in);
 }
 
-static void choose(const mg_value *v) /* place [4], factor [3]; sizes [4], spread [4]; random, seed */
+static void choose(const mg_value *v)
 {
-    const int64_t *size = v[2].i64s;
-    const float *spread = v[3].f32;
+    const int64_t *size = I64(size);
+    const float *spread = F(spread);
     mt_augment a = mt_augment_default(size[0], size[1]);
-    mt_rng rng = mt_rng_new((uint64_t)v[5].i64, MT_STREAM_USER);
-    a.random_crop = v[4].i64;
+    mt_rng rng = mt_rng_new((uint64_t)N(seed), MT_STREAM_USER);
+    a.random_crop = N(random_crop);
     a.flip = spread[0];
     a.brightness = spread[1];
     a.contrast = spread[2];
@@ -97,25 +96,25 @@ static void choose(const mg_value *v) /* place [4], factor [3]; sizes [4], sprea
     mt_augment_choice c = mt_augment_choose(&a, size[2], size[3], &rng);
     int64_t place[4] = { c.top, c.left, c.flip, mt_rng_u32(&rng) };
     float factor[3] = { c.brightness, c.contrast, c.saturation };
-    memcpy(v[0].i64s, place, sizeof place);
-    memcpy(v[1].f32, factor, sizeof factor);
+    memcpy(I64(place), place, sizeof place);
+    memcpy(F(factor), factor, sizeof factor);
 }
 
-static void colour_map(const mg_value *v) /* map [12]; factor [3], mean [3] */
+static void colour_map(const mg_value *v)
 {
-    mt_augment_choice c = { .brightness = v[1].f32[0], .contrast = v[1].f32[1], .saturation = v[1].f32[2] };
-    mt_colour_map((float(*)[4])v[0].f32, &c, v[2].f32); /* not a copy: behind this array a store is seen */
+    mt_augment_choice c = { .brightness = F(factor)[0], .contrast = F(factor)[1], .saturation = F(factor)[2] };
+    mt_colour_map((float(*)[4])F(map), &c, F(mean)); /* not a copy: behind this array a store is seen */
 }
 
-static void apply(const mg_value *v) /* out; in, size [4], place [3], factor [3], norm [6] */
+static void apply(const mg_value *v)
 {
-    const int64_t *size = v[2].i64s, *place = v[3].i64s;
+    const int64_t *size = I64(size), *place = I64(place);
     mt_augment a = mt_augment_default(size[0], size[1]);
-    mt_image in = { v[1].u8, size[2], size[3] };
-    memcpy(a.mean, v[5].f32, sizeof a.mean);
-    memcpy(a.stddev, v[5].f32 + 3, sizeof a.stddev);
-    mt_augment_choice c = { place[0], place[1], place[2], v[4].f32[0], v[4].f32[1], v[4].f32[2] };
-    mt_augment_apply(v[0].f32, &in, &a, &c);
+    mt_image in = { U8(in), size[2], size[3] };
+    memcpy(a.mean, F(norm), sizeof a.mean);
+    memcpy(a.stddev, F(norm) + 3, sizeof a.stddev);
+    mt_augment_choice c = { place[0], place[1], place[2], F(factor)[0], F(factor)[1], F(factor)[2] };
+    mt_augment_apply(F(out), &in, &a, &c);
 }
 
 /* ---- samplers ----------------------------------------------------------------------------------- */
@@ -127,60 +126,56 @@ static mt_sampler sampler_of(const int64_t *s)
     return mt_sampler_distributed(all, s[3], s[4], (mt_uneven)s[5]);
 }
 
-static void order(const mg_value *v) /* order; sampler; epoch */
+static void order(const mg_value *v)
 {
-    mt_sampler s = sampler_of(v[1].i64s);
-    mt_sampler_order(v[0].i64s, &s, v[2].i64);
+    mt_sampler s = sampler_of(I64(sampler));
+    mt_sampler_order(I64(order), &s, N(epoch));
 }
 
-static void shares(const mg_value *v) /* length [1], place [most]; sampler, the first k */
+static void shares(const mg_value *v)
 {
-    mt_sampler s = sampler_of(v[2].i64s);
-    v[0].i64s[0] = mt_sampler_length(&s);
-    memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
-    for (int64_t i = 0, k = v[3].i64; i < v[1].count && k < v[0].i64s[0] && s.count > 0; i++, k++)
-        v[1].i64s[i] = mt_sampler_place(&s, k);
+    mt_sampler s = sampler_of(I64(sampler));
+    I64(length)[0] = mt_sampler_length(&s);
+    memset(I64(place), 0xff, sizeof *I64(place) * (size_t)ARRAY(place)->count);
+    for (int64_t i = 0, k = N(first k); i < ARRAY(place)->count && k < I64(length)[0] && s.count > 0; i++, k++)
+        I64(place)[i] = mt_sampler_place(&s, k);
 }
 
-/* steps [2], index [most], count [most], entries written behind a batch [1]; order, sampler; batch */
 static void batches(const mg_value *v)
 {
     enum { UNWRITTEN = -9 };
-    mt_sampler s = sampler_of(v[5].i64s);
-    int64_t done = 0, size = v[6].i64, *index = calloc((size_t)size, sizeof *index);
+    mt_sampler s = sampler_of(I64(sampler));
+    int64_t done = 0, size = N(batch), *index = calloc((size_t)size, sizeof *index);
     MT_CHECK(index, "out of memory");
-    v[0].i64s[0] = mt_sampler_steps(&s, size, false);
-    v[0].i64s[1] = mt_sampler_steps(&s, size, true);
-    v[3].i64s[0] = 0;
-    memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
-    memset(v[2].i64s, 0xff, sizeof *v[2].i64s * (size_t)v[2].count);
-    for (int64_t step = 0; step < mt_min(v[0].i64s[0], v[2].count); step++) {
+    I64(steps, and with drop_last)[0] = mt_sampler_steps(&s, size, false);
+    I64(steps, and with drop_last)[1] = mt_sampler_steps(&s, size, true);
+    I64(written behind the last)[0] = 0;
+    memset(I64(index), 0xff, sizeof *I64(index) * (size_t)ARRAY(index)->count);
+    memset(I64(size), 0xff, sizeof *I64(size) * (size_t)ARRAY(size)->count);
+    for (int64_t step = 0; step < mt_min(I64(steps, and with drop_last)[0], ARRAY(size)->count); step++) {
         for (int64_t i = 0; i < size; i++)
             index[i] = UNWRITTEN;
-        int64_t n = v[2].i64s[step] = mt_sampler_batch(index, &s, v[4].i64s, step, size);
+        int64_t n = I64(size)[step] = mt_sampler_batch(index, &s, I64(order), step, size);
         for (int64_t i = mt_max(n, 0); i < size; i++)
-            v[3].i64s[0] += index[i] != UNWRITTEN;
-        for (int64_t i = 0; i < mt_min(n, size) && done < v[1].count; i++)
-            v[1].i64s[done++] = index[i];
+            I64(written behind the last)[0] += index[i] != UNWRITTEN;
+        for (int64_t i = 0; i < mt_min(n, size) && done < ARRAY(index)->count; i++)
+            I64(index)[done++] = index[i];
     }
     free(index);
 }
 
 /* ---- what samplers refuse ---- */
 
-static void distribute(const mg_value *v) /* sampler */
+static void distribute(const mg_value *v)
 {
-    sampler_of(v[0].i64s);
+    sampler_of(I64(sampler));
 }
 
-static void steps(const mg_value *v) /* sampler; batch */
+static void steps(const mg_value *v)
 {
-    mt_sampler s = sampler_of(v[0].i64s);
-    mt_sampler_steps(&s, v[1].i64, false);
+    mt_sampler s = sampler_of(I64(sampler));
+    mt_sampler_steps(&s, N(batch), false);
 }
-
-MG_THUNK_ABORTS(distribute)
-MG_THUNK_ABORTS(steps)
 
 /* ---- samples into batches ----------------------------------------------------------------------- */
 
@@ -221,26 +216,27 @@ static own_set own_set_of(int64_t count)
     return (own_set){ .base = { .count = count, .x = x, .y = y, .get = own_get } };
 }
 
-static void sample_rng(const mg_value *v) /* draws [n]; epoch [n], index [n]; seed */
+static void sample_rng(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_rng rng = mt_sample_rng((uint64_t)v[3].i64, v[1].i64s[i], v[2].i64s[i]);
-        v[0].i64s[i] = mt_rng_u32(&rng);
+    for (int64_t i = 0; i < ARRAY(first draw)->count; i++) {
+        mt_rng rng = mt_sample_rng((uint64_t)N(seed), I64(epoch)[i], I64(index)[i]);
+        I64(first draw)[i] = mt_rng_u32(&rng);
     }
 }
 
 /* result [3]: status, skipped, samples read; x; y; index; bad; seed, epoch, skip, the sample that stops */
 static void collate(const mg_value *v)
 {
-    own_set set = own_set_of(v[4].count);
-    set.bad = v[4].u8;
-    set.stop_in = v[8].i64;
+    own_set set = own_set_of(ARRAY(bad)->count);
+    set.bad = U8(bad);
+    set.stop_in = N(stop in sample);
     set.stopped = set.stop_in < 0;
-    mt_collation how = { &set.base, (uint64_t)v[5].i64, v[6].i64, v[7].i64 ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
+    mt_collation how = { &set.base, (uint64_t)N(seed), N(epoch), N(skip) ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
     how.stopped = set.stop_in ? &set.stopped : NULL;
-    memset(v[1].f32, 0, sizeof(float) * (size_t)v[1].count);
-    v[0].i64s[0] = mt_collate(v[1].f32, v[2].i32, v[3].i64s, &v[0].i64s[1], &how, v[3].count);
-    v[0].i64s[2] = atomic_load(&set.begun);
+    memset(F(x), 0, sizeof(float) * (size_t)ARRAY(x)->count);
+    I64(status, skipped, read)
+    [0] = mt_collate(F(x), I32(y), I64(index), &I64(status, skipped, read)[1], &how, ARRAY(index)->count);
+    I64(status, skipped, read)[2] = atomic_load(&set.begun);
 }
 
 /* ---- loader ------------------------------------------------------------------------------------- */
@@ -276,14 +272,14 @@ static void scenario_end(scenario *s)
 }
 
 /* From place on, until x is full; a batch is read only after the simulated computation: it must be unchanged. */
-static void loader_run(const mg_value *v) /* x [most, FIELDS], facts [4]; sampler, config; seed, epoch, step */
+static void loader_run(const mg_value *v)
 {
     scenario s;
     mt_batch b;
-    int64_t done = 0, most = v[0].count / FIELDS, ahead = 0, ends = 0, *config = v[3].i64s;
-    memset(v[0].f32, 0, sizeof(float) * (size_t)v[0].count);
-    scenario_begin(&s, v[2].i64s, config, v[4].i64);
-    mt_status status = mt_loader_seek(s.loader, (mt_loader_place){ v[5].i64, v[6].i64 });
+    int64_t done = 0, most = ARRAY(x)->count / FIELDS, ahead = 0, ends = 0, *config = I64(config);
+    memset(F(x), 0, sizeof(float) * (size_t)ARRAY(x)->count);
+    scenario_begin(&s, I64(sampler), config, N(seed));
+    mt_status status = mt_loader_seek(s.loader, (mt_loader_place){ N(epoch), N(step) });
     for (int64_t calls = 0; done < most && calls < most * 3; calls++) {
         if (!mt_loader_next(s.loader, &b)) {
             ends++;
@@ -291,12 +287,12 @@ static void loader_run(const mg_value *v) /* x [most, FIELDS], facts [4]; sample
         }
         s.clock->sleep(s.clock, (double)config[5] * 1e-9);
         int64_t n = mt_min(b.count, most - done);
-        memcpy(v[0].f32 + done * FIELDS, mt_f32(b.x), sizeof(float) * (size_t)(n * FIELDS));
+        memcpy(F(x) + done * FIELDS, mt_f32(b.x), sizeof(float) * (size_t)(n * FIELDS));
         done += b.count;
         ahead = mt_max(ahead, atomic_load(&s.set.begun) - done);
     }
     int64_t facts[4] = { status, (int64_t)(s.clock->now(s.clock) * 1e9), ahead, ends };
-    memcpy(v[1].i64s, facts, sizeof facts);
+    memcpy(I64(status, ns, ahead, ends), facts, sizeof facts);
     scenario_end(&s);
 }
 
@@ -313,8 +309,8 @@ const mg_function mg_calls_05[] = {
     { "mt_sampler_order", order },
     { "mt_sampler_length and _place", shares },
     { "mt_sampler_steps and _batch", batches },
-    { "may abort: mt_sampler_distributed", distribute_aborts },
-    { "may abort: mt_sampler_steps", steps_aborts },
+    { "mt_sampler_distributed", distribute },
+    { "mt_sampler_steps", steps },
     { "mt_sample_rng", sample_rng },
     { "mt_collate", collate },
     { "a ring, step by step", mg_call_ring_script },

@@ -30,8 +30,9 @@ static void run_step(script *s);
 static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
 {
     script *s = (script *)clock;
-    bool more = s->next < s->v[0].count && !s->ring.stopped, work = s->ring.claimed < s->ring.planned;
-    MT_CHECK(more && (cond == &s->ring.arrival ? s->v[4].i64s[s->next] >= FINISH : !work),
+    const mg_value *v = s->v;
+    bool more = s->next < ARRAY(got)->count && !s->ring.stopped, work = s->ring.claimed < s->ring.planned;
+    MT_CHECK(more && (cond == &s->ring.arrival ? I64(step)[s->next] >= FINISH : !work),
              "the ring waits, but what it waits for is there: the other threads would wait forever");
     pthread_mutex_unlock(lock);
     run_step(s);
@@ -51,7 +52,8 @@ static void plan(const mg_value *ring)
 
 static void run_step(script *s)
 {
-    int64_t i = s->next++, step = s->v[4].i64s[i], ticket = -9, got = 0;
+    const mg_value *v = s->v;
+    int64_t i = s->next++, step = I64(step)[i], ticket = -9, got = 0;
     s->woken = false;
     if (step == PLAN)
         mt_ring_plan(&s->ring);
@@ -67,10 +69,11 @@ static void run_step(script *s)
         got = mg_aborts(plan, &(mg_value){ .ptr = &s->ring });
     else
         mt_ring_finish(&s->ring, step - FINISH);
-    s->v[0].i64s[i] = got;
-    s->v[1].i64s[i] = s->ring.ready_max;
-    s->v[2].i64s[i] = step == TAKE || step == CLAIM ? s->next : s->woken;
-    memcpy(s->v[3].i64s + 3 * i, (int64_t[]){ s->ring.planned, s->ring.claimed, s->ring.taken }, 3 * sizeof got);
+    I64(got)[i] = got;
+    I64(ready_max)[i] = s->ring.ready_max;
+    I64(woken)[i] = step == TAKE || step == CLAIM ? s->next : s->woken;
+    memcpy(I64(planned, claimed, taken) + 3 * i, (int64_t[]){ s->ring.planned, s->ring.claimed, s->ring.taken },
+           3 * sizeof got);
 }
 
 /* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 4 reset, 5 a plan that must abort, the last step, 100 + t
@@ -82,9 +85,9 @@ void mg_call_ring_script(const mg_value *v)
     s.base.wait = wait_for_a_step;
     s.base.wait_for = wait_for_a_step_or;
     s.base.wake = hear;
-    mt_ring_init(&s.ring, v[5].i64, &s.base);
-    s.ring.planned = s.ring.claimed = s.ring.taken = s.ring.finished = v[6].i64;
-    while (s.next < v[0].count)
+    mt_ring_init(&s.ring, N(slots), &s.base);
+    s.ring.planned = s.ring.claimed = s.ring.taken = s.ring.finished = N(first ticket);
+    while (s.next < ARRAY(got)->count)
         run_step(&s);
     if (!mg_aborted) /* else the ring is locked */
         mt_ring_destroy(&s.ring);
@@ -116,11 +119,11 @@ void mg_call_ring_stop(const mg_value *v) /* out [2 * waiters]; waiters, of them
     mt_ring ring;
     pthread_t thread[MOST];
     waiter w[MOST];
-    int64_t n = v[1].i64;
+    int64_t n = N(waiters);
     MT_CHECK(n <= MOST, "too many");
     mt_ring_init(&ring, 4, clock);
     for (int64_t i = 0; i < n; i++) {
-        w[i] = (waiter){ &ring, i >= v[2].i64, v[0].i64s + 2 * i };
+        w[i] = (waiter){ &ring, i >= N(taking), I64(got, and when) + 2 * i };
         clock->enter(clock);
         MT_CHECK(pthread_create(&thread[i], NULL, wait_in_ring, &w[i]) == 0, "no thread");
     }
@@ -178,7 +181,7 @@ static void wait_late_or(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t 
     wait_late(clock, cond, lock);
 }
 
-void mg_call_ring_stop_before_wait(const mg_value *v) /* got, woken before the wait */
+void mg_call_ring_stop_before_wait(const mg_value *v)
 {
     late s = { .base = *mt_clock_real() };
     int64_t ticket;
@@ -186,8 +189,8 @@ void mg_call_ring_stop_before_wait(const mg_value *v) /* got, woken before the w
     s.base.wait_for = wait_late_or;
     s.base.wake = note_wake;
     mt_ring_init(&s.ring, 2, &s.base);
-    v[0].i64s[0] = mt_ring_claim(&s.ring, &ticket);
-    v[0].i64s[1] = s.early;
+    I64(got, woken early)[0] = mt_ring_claim(&s.ring, &ticket);
+    I64(got, woken early)[1] = s.early;
     MT_CHECK(s.began, "a claim without a plan did not wait");
     pthread_join(s.thread, NULL);
     mt_ring_destroy(&s.ring);

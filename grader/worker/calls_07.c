@@ -2,7 +2,6 @@
  * (on_device.c). And the functions that units use of parts of the framework that a worker does not link. */
 #include "emulator/include/cublas_v2.h"
 #include "cuda/matmul_cuda.h"
-#include "worker/device_aborts.h"
 #include "worker/on_device.h"
 #include "worker/product.h"
 
@@ -51,22 +50,19 @@ void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t
 /* ---- the calls --------------------------------------------------------------------------------------- */
 
 // clang-format off
-#define PRODUCTS(CALL)                \
-    CALL(mt_matmul_naive_cuda)        \
-    CALL(mt_matmul_coalesced_cuda)    \
-    CALL(mt_matmul_shared_cuda)       \
-    CALL(mt_matmul_register_cuda)     \
-    CALL(mt_matmul_pipelined_cuda)    \
-    CALL(mt_matmul_tensor_f16_cuda)   \
-    CALL(mt_matmul_tensor_bf16_cuda)  \
+#define PRODUCTS(CALL)               \
+    CALL(mt_matmul_naive_cuda)       \
+    CALL(mt_matmul_coalesced_cuda)   \
+    CALL(mt_matmul_shared_cuda)      \
+    CALL(mt_matmul_register_cuda)    \
+    CALL(mt_matmul_pipelined_cuda)   \
+    CALL(mt_matmul_tensor_f16_cuda)  \
+    CALL(mt_matmul_tensor_bf16_cuda) \
     CALL(mt_matmul_cublas)
-#define CALLS(CALL)                                                                \
-    CALL(mt_linear_fwd_cuda, F(0), F(1), F(2), F(3), N(4), N(5), N(6))             \
-    CALL(mt_linear_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), N(6), N(7), N(8))
-#define ABORTS(fn) static void fn##_aborts(const mg_value *v) { mg_device_aborts(v[12].i64s, fn##_, v); }
-#define ABORTS_ENTRY(fn) { "may abort: " #fn, fn##_aborts },
+#define CALLS(CALL)                                                                      \
+    CALL(mt_linear_fwd_cuda, F(out), F(x), F(w), F(b), N(N), N(I), N(O))                 \
+    CALL(mt_linear_bwd_cuda, F(dx), F(dw), F(db), F(dout), F(x), F(w), N(N), N(I), N(O))
 PRODUCTS(MG_PRODUCT_THUNK)
-PRODUCTS(ABORTS)
 CALLS(MG_THUNK)
 
-const mg_function mg_calls_07[] = { PRODUCTS(MG_ENTRY) PRODUCTS(ABORTS_ENTRY) CALLS(MG_ENTRY) { NULL, NULL } };
+const mg_function mg_calls_07[] = { PRODUCTS(MG_ENTRY) CALLS(MG_ENTRY) { NULL, NULL } };

@@ -3,7 +3,6 @@
 #include "models/sample.h"
 #include "models/kernels_gpt2.h"
 #include "models/program.h"
-#include "worker/aborts.h"
 #include "worker/calls_08.h"
 
 #include <stdlib.h>
@@ -11,21 +10,21 @@
 
 /* ---- tokenizer -------------------------------------------------------------------------------------- */
 
-static void pieces(const mg_value *v) /* ends [size]; text [size] */
+static void pieces(const mg_value *v)
 {
-    int64_t size = v[1].count, n = 0;
-    memset(v[0].i64s, 0xff, sizeof(int64_t) * (size_t)size);
+    int64_t size = ARRAY(text)->count, n = 0;
+    memset(I64(ends), 0xff, sizeof(int64_t) * (size_t)size);
     for (int64_t at = 0, end; at < size && n < size; at = end) {
-        end = v[0].i64s[n++] = mt_piece_end(v[1].u8, size, at);
+        end = I64(ends)[n++] = mt_piece_end(U8(text), size, at);
         if (end <= at || end > size)
             break;
     }
 }
 
-static void byte_char(const mg_value *v) /* code [256] */
+static void byte_char(const mg_value *v)
 {
-    for (int32_t b = 0; b < v[0].count; b++)
-        v[0].i64s[b] = mt_byte_char(b);
+    for (int32_t b = 0; b < ARRAY(code)->count; b++)
+        I64(code)[b] = mt_byte_char(b);
 }
 
 /* Bytes in their own order, so that ids are symbols and do not depend on mt_byte_char. */
@@ -41,13 +40,13 @@ static mt_vocabulary *vocabulary_of(const mg_value *rules)
     return v;
 }
 
-static void merge(const mg_value *v) /* symbol [n], count [1]; rules [r,2] */
+static void merge(const mg_value *v)
 {
-    mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
+    mt_vocabulary *vocabulary = vocabulary_of(ARRAY(rules));
     mt_merges merges = mt_merges_new(vocabulary);
-    int64_t left = v[1].i64s[0] = mt_bpe_merge(v[0].i32, v[0].count, &merges);
-    for (int64_t i = mt_max(left, 0); i < v[0].count; i++)
-        v[0].i32[i] = -1;
+    int64_t left = I64(count)[0] = mt_bpe_merge(I32(symbol), ARRAY(symbol)->count, &merges);
+    for (int64_t i = mt_max(left, 0); i < ARRAY(symbol)->count; i++)
+        I32(symbol)[i] = -1;
     free((void *)merges.slot);
     mt_vocabulary_free(vocabulary);
 }
@@ -56,34 +55,34 @@ static void words(const mg_value *v) /* slot [n], INT64_MIN for NULL; keys [n,2]
 {
     mt_word *table = calloc(MT_WORDS, sizeof *table);
     MT_CHECK(table, "out of memory");
-    for (int64_t i = 0; i < v[0].count; i++) {
+    for (int64_t i = 0; i < ARRAY(slot)->count; i++) {
         uint64_t key[2];
-        memcpy(key, v[1].i64s + 2 * i, sizeof key);
+        memcpy(key, I64(keys) + 2 * i, sizeof key);
         const mt_word *found = mt_word_slot(table, key);
-        int64_t slot = v[0].i64s[i] = found ? found - table : INT64_MIN;
+        int64_t slot = I64(slot)[i] = found ? found - table : INT64_MIN;
         if (slot >= 0 && slot < MT_WORDS)
             memcpy(table[slot].key, key, sizeof key);
     }
     free(table);
 }
 
-static void decode(const mg_value *v) /* size [1], text; ids, bytes, start */
+static void decode(const mg_value *v)
 {
-    mt_strings token = { .bytes = v[3].u8, .start = v[4].i64s, .count = v[4].count - 1 };
-    memset(v[1].u8, 0, (size_t)v[1].count);
-    v[0].i64s[0] = mt_bpe_decode(v[1].u8, v[2].i32, v[2].count, &token);
+    mt_strings token = { .bytes = U8(bytes), .start = I64(start), .count = ARRAY(start)->count - 1 };
+    memset(U8(text), 0, (size_t)ARRAY(text)->count);
+    I64(size)[0] = mt_bpe_decode(U8(text), I32(ids), ARRAY(ids)->count, &token);
 }
 
-static void encode(const mg_value *v) /* ids [size]; text [size], rules [r,2] */
+static void encode(const mg_value *v)
 {
-    mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
+    mt_vocabulary *vocabulary = vocabulary_of(ARRAY(rules));
     mt_tokenizer *t = mt_tokenizer_new(vocabulary);
     mt_encoder *e = mt_encoder_new(t);
     int64_t count = 0;
-    memset(v[0].i32, 0xff, sizeof(int32_t) * (size_t)v[0].count);
-    mt_encode(e, v[0].i32, &count, v[1].u8, v[1].count);
-    for (int64_t i = count; i < v[0].count; i++) /* room that it may use on the way */
-        v[0].i32[i] = -1;
+    memset(I32(ids), 0xff, sizeof(int32_t) * (size_t)ARRAY(ids)->count);
+    mt_encode(e, I32(ids), &count, U8(text), ARRAY(text)->count);
+    for (int64_t i = count; i < ARRAY(ids)->count; i++) /* room that it may use on the way */
+        I32(ids)[i] = -1;
     mt_encoder_free(e);
     mt_tokenizer_free(t);
     mt_vocabulary_free(vocabulary);
@@ -93,113 +92,96 @@ static void encode(const mg_value *v) /* ids [size]; text [size], rules [r,2] */
 
 static void layernorm_fwd(const mg_value *v)
 {
-    mt_layernorm_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].scalar);
-}
-
-static void layernorm_in_place(const mg_value *v)
-{
-    mt_layernorm_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[0].f32, v[3].f32, v[4].f32, v[5].i64, v[6].i64, v[7].scalar);
+    mt_layernorm_fwd_cpu(F(out), F(mean), F(rstd), F(x), F(gamma), F(beta), N(N), N(C), S(eps));
 }
 
 static void layernorm_bwd(const mg_value *v)
 {
-    mt_layernorm_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].f32, v[7].f32, v[8].i64,
-                         v[9].i64);
+    mt_layernorm_bwd_cpu(F(dx), F(dgamma), F(dbeta), F(dout), F(x), F(gamma), F(mean), F(rstd), N(N), N(C));
 }
 
 static void embedding_fwd(const mg_value *v)
 {
-    mt_embedding_fwd_cpu(v[0].f32, v[1].i32, v[2].f32, v[3].f32, v[4].i64, v[5].i64, v[6].i64, v[7].i64);
+    mt_embedding_fwd_cpu(F(out), I32(id), F(wte), F(wpe), N(B), N(T), N(V), N(C));
 }
 
 static void embedding_bwd(const mg_value *v)
 {
-    mt_embedding_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64, v[6].i64);
+    mt_embedding_bwd_cpu(F(dwte), F(dwpe), F(dout), I32(id), N(B), N(T), N(C));
 }
 
 static void classifier_fwd(const mg_value *v)
 {
-    mt_classifier_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i32, v[5].i64, v[6].i64, v[7].i64);
+    mt_classifier_fwd_cpu(F(loss), F(probs), F(x), F(w), I32(target), N(N), N(C), N(V));
 }
 
 static void classifier_bwd(const mg_value *v)
 {
-    mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
-                          v[9].i64);
+    mt_classifier_bwd_cpu(F(dx), F(dw), F(probs), F(dloss), F(x), F(w), I32(target), N(N), N(C), N(V));
 }
 
 /* ---- attention -------------------------------------------------------------------------------------- */
 
-static void attention_fwd(const mg_value *v) /* out, saved; qkv; B, T, C, H */
+static void attention_fwd(const mg_value *v)
 {
-    mt_attention_plain_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64, v[6].i64);
+    mt_attention_plain_fwd_cpu(F(out), F(saved), F(qkv), N(B), N(T), N(C), N(H));
 }
 
-static void attention_bwd(const mg_value *v) /* dqkv, saved; dout, qkv, out; B, T, C, H */
+static void attention_bwd(const mg_value *v)
 {
-    mt_attention_plain_bwd_cpu(v[0].f32, v[2].f32, v[3].f32, v[4].f32, v[1].f32, v[5].i64, v[6].i64, v[7].i64,
-                               v[8].i64);
+    mt_attention_plain_bwd_cpu(F(dqkv), F(dout), F(qkv), F(out), F(saved), N(B), N(T), N(C), N(H));
 }
 
-static void attention_cached(const mg_value *v) /* out, cache; qkv; place, C, H */
+static void attention_cached(const mg_value *v)
 {
-    mt_attention_cached_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64);
+    mt_attention_cached_cpu(F(out), F(cache), F(qkv), N(place), N(C), N(H));
 }
 
-static void attention_text(const mg_value *v) /* out [T,C], cache [T,2C]; qkv [T,3C]; T, C, H */
+static void attention_text(const mg_value *v)
 {
-    for (int64_t t = 0, C = v[4].i64; t < v[3].i64; t++)
-        mt_attention_cached_cpu(v[0].f32 + t * C, v[1].f32, v[2].f32 + t * 3 * C, t, C, v[5].i64);
+    for (int64_t t = 0, C = N(C); t < N(T); t++)
+        mt_attention_cached_cpu(F(out) + t * C, F(cache), F(qkv) + t * 3 * C, t, C, N(H));
 }
-
-/* ---- what must abort ------------------------------------------------------------------------------------ */
-
-MG_THUNK_ABORTS(layernorm_fwd)
-MG_THUNK_ABORTS(embedding_fwd)
-MG_THUNK_ABORTS(classifier_fwd)
-MG_THUNK_ABORTS(attention_fwd)
-MG_THUNK_ABORTS(attention_bwd)
-MG_THUNK_ABORTS(attention_cached)
 
 /* ---- sampling ------------------------------------------------------------------------------------------ */
 
 static void most_likely(const mg_value *v)
 {
-    v[0].i32[0] = mt_most_likely_cpu(v[1].f32, v[2].i64);
+    I32(token)[0] = mt_most_likely_cpu(F(logits), N(V));
 }
 
 static void sample_weights(const mg_value *v)
 {
-    mt_sample_weights_cpu(v[0].f32, v[1].f32, v[2].i64, (double)v[3].scalar);
+    mt_sample_weights_cpu(F(weight), F(logit), N(V), (double)S(temperature));
 }
 
 static void sample_kept(const mg_value *v)
 {
-    v[0].i64s[0] = mt_sample_kept_cpu(v[1].f32, v[2].i64, v[3].i64, (double)v[4].scalar);
+    I64(kept)[0] = mt_sample_kept_cpu(F(weight), N(V), N(top_k), (double)S(top_p));
 }
 
 static void sample_drawn(const mg_value *v)
 {
-    v[0].i64s[0] = mt_sample_drawn_cpu(v[1].f32, v[2].i64, (double)v[3].scalar);
+    I64(rank)[0] = mt_sample_drawn_cpu(F(weight), N(kept), (double)S(part));
 }
 
-static void sample(const mg_value *v) /* token; logits, V, temperature, top_k, top_p, seed */
+static void sample(const mg_value *v)
 {
-    mt_sampling how = { (double)v[3].scalar, v[4].i64, (double)v[5].scalar };
-    mt_rng rng = mt_rng_new((uint64_t)v[6].i64, MT_STREAM_SAMPLE);
-    v[0].i32[0] = mt_sample(v[1].f32, v[2].i64, &how, &rng);
+    mt_sampling how = { (double)S(temperature), N(top_k), (double)S(top_p) };
+    mt_rng rng = mt_rng_new((uint64_t)N(seed), MT_STREAM_SAMPLE);
+    I32(token)[0] = mt_sample(F(logits), N(V), &how, &rng);
 }
 
-static void program_text(const mg_value *v) /* logits [rows,V]; text, asked [rows,context]; V, seed */
+static void program_text(const mg_value *v)
 {
-    int64_t V = v[3].i64, rows = v[0].count / V;
-    mt_program_text(v[0].f32, &(mt_text_task){ .text = v[1].i32,
-                                               .count = v[1].count,
-                                               .vocabulary = V,
-                                               .asked = v[2].i32,
-                                               .rows = rows,
-                                               .context = v[2].count / rows,
-                                               .seed = (uint64_t)v[4].i64 });
+    int64_t V = N(vocabulary), rows = ARRAY(logits)->count / V;
+    mt_program_text(F(logits), &(mt_text_task){ .text = I32(text),
+                                                .count = ARRAY(text)->count,
+                                                .vocabulary = V,
+                                                .asked = I32(asked),
+                                                .rows = rows,
+                                                .context = ARRAY(asked)->count / rows,
+                                                .seed = (uint64_t)N(seed) });
 }
 
 const mg_function mg_calls_08[] = {
@@ -210,7 +192,6 @@ const mg_function mg_calls_08[] = {
     { "mt_bpe_decode", decode },
     { "mt_encode", encode },
     { "mt_layernorm_fwd_cpu", layernorm_fwd },
-    { "mt_layernorm_fwd_cpu in place", layernorm_in_place },
     { "mt_layernorm_bwd_cpu", layernorm_bwd },
     { "mt_layernorm_bwd_cpu for dx", layernorm_bwd },
     { "mt_layernorm_bwd_cpu for dgamma", layernorm_bwd },
@@ -223,12 +204,6 @@ const mg_function mg_calls_08[] = {
     { "mt_attention_plain_bwd_cpu", attention_bwd },
     { "mt_attention_cached_cpu", attention_cached },
     { "mt_attention_cached_cpu, token by token", attention_text },
-    { "may abort: mt_layernorm_fwd_cpu", layernorm_fwd_aborts },
-    { "may abort: mt_embedding_fwd_cpu", embedding_fwd_aborts },
-    { "may abort: mt_classifier_fwd_cpu", classifier_fwd_aborts },
-    { "may abort: mt_attention_plain_fwd_cpu", attention_fwd_aborts },
-    { "may abort: mt_attention_plain_bwd_cpu", attention_bwd_aborts },
-    { "may abort: mt_attention_cached_cpu", attention_cached_aborts },
     { "mt_most_likely_cpu", most_likely },
     { "mt_sample_weights_cpu", sample_weights },
     { "mt_sample_kept_cpu", sample_kept },

@@ -35,25 +35,24 @@ static void copy_out(const mg_value *to, mt_tensor *from)
     memcpy(to->f32, mt_f32(mt_contiguous(from)), (size_t)to->count * sizeof(float));
 }
 
-/* out, dx [B,T,C], dparams [P]; x, dout [B,T,C], params [P]; B, T, C, H */
 void mg_call_gpt2_block(const mg_value *v)
 {
-    mt_shape shape = MT_SHAPE(v[6].i64, v[7].i64, v[8].i64);
+    mt_shape shape = MT_SHAPE(N(B), N(T), N(C));
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ 1, 1, v[7].i64, 1, v[9].i64, v[8].i64 }, &rng);
+    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ 1, 1, N(T), 1, N(H), N(C) }, &rng);
     mt_module *block = model->child[MT_GPT2_H]->child[0];
-    copy_params(block, NULL, v[5].f32);
+    copy_params(block, NULL, F(params));
     mt_scope_begin();
-    mt_tensor *x = mt_from(shape, MT_F32, v[3].f32);
+    mt_tensor *x = mt_from(shape, MT_F32, F(x));
     x->requires_grad = true;
     mt_tensor *out = mt_gpt2_block_forward(block, x);
-    copy_out(&v[0], out);
+    copy_out(ARRAY(out), out);
     if (out->node)
-        mt_backward(mt_sum(mt_mul(out, mt_from(shape, MT_F32, v[4].f32))));
-    memset(v[1].f32, 0, (size_t)v[1].count * sizeof(float));
+        mt_backward(mt_sum(mt_mul(out, mt_from(shape, MT_F32, F(dout)))));
+    memset(F(dx), 0, (size_t)ARRAY(dx)->count * sizeof(float));
     if (x->grad)
-        memcpy(v[1].f32, mt_f32(x->grad), (size_t)v[1].count * sizeof(float));
-    copy_params(block, v[2].f32, NULL);
+        memcpy(F(dx), mt_f32(x->grad), (size_t)ARRAY(dx)->count * sizeof(float));
+    copy_params(block, F(dparams), NULL);
     mt_scope_end();
     mt_module_free(model);
 }
@@ -74,26 +73,26 @@ static void gradients_of(float *to, const mt_module *model, mt_tensor *loss)
  * [B,T], params [P]; V, rows, layers, H, C, B, block. Another model, with an id and a head more, is used first. */
 void mg_call_gpt2_model(const mg_value *v)
 {
-    mt_shape shape = MT_SHAPE(v[13].i64, v[5].count / mt_max(v[13].i64, 1));
-    const mt_gpt2_config config = { v[8].i64, v[9].i64, v[14].i64, v[10].i64, v[11].i64, v[12].i64 };
-    const mt_gpt2_config larger = { v[8].i64 + 1, v[9].i64, shape.dim[1] + 1, 1, v[11].i64 + 1, v[12].i64 * 6 };
+    mt_shape shape = MT_SHAPE(N(B), ARRAY(ids)->count / mt_max(N(B), 1));
+    const mt_gpt2_config config = { N(vocabulary), N(rows), N(block), N(layers), N(heads), N(width) };
+    const mt_gpt2_config larger = { N(vocabulary) + 1, N(rows), shape.dim[1] + 1, 1, N(heads) + 1, N(width) * 6 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *other = mt_gpt2_new(&larger, &rng), *model = mt_gpt2_new(&config, &rng);
-    copy_params(model, NULL, v[7].f32);
+    copy_params(model, NULL, F(params));
     mt_scope_begin();
-    mt_tensor *ids = mt_from(shape, MT_I32, v[5].ptr), *targets = mt_from(shape, MT_I32, v[6].ptr);
+    mt_tensor *ids = mt_from(shape, MT_I32, I32(ids)), *targets = mt_from(shape, MT_I32, I32(targets));
     mt_no_grad_begin();
     mt_gpt2_logits(other, ids);
     mt_gpt2_loss(other, ids, targets);
-    copy_out(&v[0], mt_gpt2_forward(model, ids));
-    copy_out(&v[1], mt_gpt2_logits(model, ids));
+    copy_out(ARRAY(hidden), mt_gpt2_forward(model, ids));
+    copy_out(ARRAY(logits), mt_gpt2_logits(model, ids));
     mt_no_grad_end();
     mt_tensor *loss = mt_gpt2_loss(model, ids, targets);
-    v[2].f32[0] = (float)mt_item(loss);
-    gradients_of(v[3].f32, model, loss);
+    F(loss)[0] = (float)mt_item(loss);
+    gradients_of(F(dparams), model, loss);
     int64_t N = mt_numel(ids);
     mt_tensor *logits = mt_reshape(mt_gpt2_logits(model, ids), MT_SHAPE(N, config.vocabulary));
-    gradients_of(v[4].f32, model, mt_cross_entropy(logits, mt_reshape(targets, MT_SHAPE(N))));
+    gradients_of(F(dparams through the logits), model, mt_cross_entropy(logits, mt_reshape(targets, MT_SHAPE(N))));
     mt_scope_end();
     mt_module_free(model);
     mt_module_free(other);
@@ -146,61 +145,59 @@ static bool several(mt_step_result *sum, const mt_training *t)
  * Gradients are 1 at first. Before each step the rate is 1, or 0 where the schedule begins with 0. */
 void mg_call_train_step(const mg_value *v)
 {
-    int64_t steps = v[1].count, D = v[8].count - 1;
+    int64_t steps = ARRAY(loss)->count, D = ARRAY(first)->count - 1;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_linear_layer(D, 1, &rng);
-    mt_hyper hyper = { .lr = 1, .momentum = v[12].scalar, .weight_decay = v[13].scalar };
+    mt_hyper hyper = { .lr = 1, .momentum = S(momentum), .weight_decay = S(weight decay) };
     mt_optim *optim = mt_optim_new(hyper.momentum > 0 ? MT_MOMENTUM : MT_SGD, hyper);
-    copy_params(model, NULL, v[8].f32);
+    copy_params(model, NULL, F(first));
     mt_optim_add(optim, "weight", model->param[0]);
     mt_optim_add(optim, "bias", model->param[1]);
-    batches data = { v[6].f32, v[7].f32, v[9].i64s, 0, v[9].count, D };
+    batches data = { F(x), F(y), I64(rows), 0, ARRAY(rows)->count, D };
     mt_training t = { .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data };
-    t.micro = v[17].i64;
+    t.micro = N(micro);
     t.gradients = t.micro > 1 ? several : NULL;
-    t.schedule = (mt_schedule){ v[18].i64 ? MT_SCHEDULE_TRIANGULAR : MT_SCHEDULE_CONSTANT, .lr = v[10].scalar,
-                                .period = v[18].i64, .warmup = v[14].i64 };
-    t.clip = v[11].scalar;
+    t.schedule = (mt_schedule){ N(period) ? MT_SCHEDULE_TRIANGULAR : MT_SCHEDULE_CONSTANT, .lr = S(lr),
+                                .period = N(period), .warmup = N(warmup) };
+    t.clip = S(clip);
     int64_t live = 0;
     mt_scope_begin();
     mt_backward(mt_add(mt_sum(model->param[0]), mt_sum(model->param[1])));
     mt_scope_end();
     for (int64_t s = 0; s < steps; s++) {
-        mt_step_result result = { (double)v[16].i64, v[16].i64 };
-        mt_optim_set_lr(optim, v[18].i64 ? 0 : 1);
-        v[3].i64s[s] = mt_train_step(&result, &t, v[15].i64 + s);
-        v[5].f32[s] = (float)mt_optim_lr(optim);
-        v[1].f32[s] = (float)result.loss;
-        v[2].i64s[s] = result.samples;
-        memcpy(v[0].f32 + s * (D + 1), mt_f32(model->param[0]), (size_t)D * sizeof(float));
-        v[0].f32[s * (D + 1) + D] = mt_f32(model->param[1])[0];
+        mt_step_result result = { (double)N(result before), N(result before) };
+        mt_optim_set_lr(optim, N(period) ? 0 : 1);
+        I64(more)[s] = mt_train_step(&result, &t, N(first step) + s);
+        F(rate)[s] = (float)mt_optim_lr(optim);
+        F(loss)[s] = (float)result.loss;
+        I64(samples)[s] = result.samples;
+        memcpy(F(params) + s * (D + 1), mt_f32(model->param[0]), (size_t)D * sizeof(float));
+        F(params)[s * (D + 1) + D] = mt_f32(model->param[1])[0];
         live = s == 0 ? mt_live_bytes(MT_CPU) : live;
     }
-    v[4].i64s[0] = mt_live_bytes(MT_CPU) - live;
+    I64(kept)[0] = mt_live_bytes(MT_CPU) - live;
     mt_optim_free(optim);
     mt_module_free(model);
 }
 
-/* gradients [D+1], loss [1], counts [2]: samples, batches; x [all rows,D], y [all rows], first [D+1], rows [batches];
- * share */
 void mg_call_train_batch(const mg_value *v)
 {
-    int64_t D = v[5].count - 1;
+    int64_t D = ARRAY(first)->count - 1;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_linear_layer(D, 1, &rng);
-    copy_params(model, NULL, v[5].f32);
-    batches data = { v[3].f32, v[4].f32, v[6].i64s, 0, v[6].count, D };
+    copy_params(model, NULL, F(first));
+    batches data = { F(x), F(y), I64(rows), 0, ARRAY(rows)->count, D };
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
     mt_training t = {
         .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data, .micro = 1
     };
     mt_step_result sum = { 0 };
-    v[2].i64s[1] = 0;
-    while (mt_train_batch(&sum, &t, (float)v[7].scalar))
-        v[2].i64s[1]++;
-    v[2].i64s[0] = sum.samples;
-    v[1].f32[0] = (float)sum.loss;
-    copy_params(model, v[0].f32, NULL);
+    I64(samples, batches)[1] = 0;
+    while (mt_train_batch(&sum, &t, (float)S(share)))
+        I64(samples, batches)[1]++;
+    I64(samples, batches)[0] = sum.samples;
+    F(loss)[0] = (float)sum.loss;
+    copy_params(model, F(gradients), NULL);
     mt_optim_free(optim);
     mt_module_free(model);
 }

@@ -11,6 +11,4 @@ void mg_call_kept_bytes(const mg_value *v);
 void mg_call_scaler_new(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
-void mg_call_unscale_aborts(const mg_value *v);
 void mg_call_master(const mg_value *v);
-void mg_call_master_aborts(const mg_value *v);

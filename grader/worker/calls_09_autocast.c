@@ -16,15 +16,15 @@
 
 /* ---- policy ------------------------------------------------------------------------------------------ */
 
-void mg_call_autocast_dtype(const mg_value *v) /* answer [n]; chosen type, kind, type of the input [n] */
+void mg_call_autocast_dtype(const mg_value *v)
 {
     static const char *const names[][4] = { { "linear", "attention", "my_product", "matmul" },
                                             { "relu", "gelu", "my_function", "add" },
                                             { "softmax", "layernorm", "my_sum", "mean" } };
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_dtype chosen = (mt_dtype)v[1].i64s[i];
-        mt_op_kind kind = (mt_op_kind)v[2].i64s[i];
-        v[0].i64s[i] = mt_autocast_dtype(&chosen, names[kind][i % 4], kind, (mt_dtype)v[3].i64s[i]);
+    for (int64_t i = 0; i < ARRAY(answer)->count; i++) {
+        mt_dtype chosen = (mt_dtype)I64(chosen)[i];
+        mt_op_kind kind = (mt_op_kind)I64(kind)[i];
+        I64(answer)[i] = mt_autocast_dtype(&chosen, names[kind][i % 4], kind, (mt_dtype)I64(input)[i]);
     }
 }
 
@@ -74,15 +74,15 @@ static mt_tensor *parameter(mt_shape shape)
     return t;
 }
 
-void mg_call_autocast_network(const mg_value *v) /* types [ops,columns]; type, N, C, with the unit's keeper */
+void mg_call_autocast_network(const mg_value *v)
 {
-    int64_t N = v[2].i64, C = v[3].i64;
+    int64_t N = N(N), C = N(C);
     mt_scope_begin();
     use_ours(true);
     mt_tensor *x = mt_full(MT_SHAPE(N, C), 1), *w = parameter(MT_SHAPE(C, C)), *head = parameter(MT_SHAPE(C + 1, C));
     mt_tensor *target = mt_zeros(MT_SHAPE(N), MT_I32, MT_CPU), *t[MG_NET_OPS];
-    mt_autocast_begin((mt_dtype)v[1].i64);
-    if (!v[4].i64)
+    mt_autocast_begin((mt_dtype)N(type));
+    if (!N(keeper))
         mt_keeper_begin(&as_it_is);
     t[0] = mt_linear(x, w, parameter(MT_SHAPE(C)));
     t[1] = mt_relu(t[0]);
@@ -91,11 +91,11 @@ void mg_call_autocast_network(const mg_value *v) /* types [ops,columns]; type, N
     t[4] = mt_softmax(t[3]);
     t[5] = mt_mul(t[3], t[1]);
     t[6] = mt_classifier(t[5], head, target, C);
-    if (!v[4].i64)
+    if (!N(keeper))
         mt_keeper_end();
     mt_autocast_end();
     for (int i = 0; i < MG_NET_OPS; i++)
-        note_types(v[0].i64s + i * MG_NET_COLUMNS, t[i]);
+        note_types(I64(types) + i * MG_NET_COLUMNS, t[i]);
     use_ours(false);
     mt_scope_end();
 }
@@ -122,36 +122,36 @@ static void copy_of(mt_tensor *t, mt_dtype dtype, int64_t *type, float *value, i
 /* types, conversions so far [n], values [n,S], bytes never freed [1]; script [n,3], kinds, contents [tensors+n,S] */
 void mg_call_kept_copies(const mg_value *v)
 {
-    int64_t n = v[0].count, S = v[2].count / n, before = mt_live_bytes(MT_CPU);
+    int64_t n = ARRAY(types)->count, S = ARRAY(values)->count / n, before = mt_live_bytes(MT_CPU);
     mt_tensor *tensor[MG_COPIES_TENSORS];
-    const float *contents = v[6].f32;
+    const float *contents = F(contents);
     mt_scope_begin();
     use_ours(true);
-    for (int64_t i = 0; i < v[5].count; i++, contents += S) {
-        tensor[i] = tensor_of(v[5].i64s[i], i ? tensor[i - 1] : NULL, S);
+    for (int64_t i = 0; i < ARRAY(kinds)->count; i++, contents += S) {
+        tensor[i] = tensor_of(I64(kinds)[i], i ? tensor[i - 1] : NULL, S);
         memcpy(mt_f32(tensor[i]), contents, sizeof(float) * (size_t)S);
     }
     for (int64_t i = 0; i < n; i++, contents += S) {
-        const int64_t *event = v[4].i64s + i * MG_COPIES_COLUMNS;
+        const int64_t *event = I64(events) + i * MG_COPIES_COLUMNS;
         mt_scope_begin();
-        memset(v[2].f32 + i * S, 0, sizeof(float) * (size_t)S);
-        v[0].i64s[i] = MG_NET_NONE;
+        memset(F(values) + i * S, 0, sizeof(float) * (size_t)S);
+        I64(types)[i] = MG_NET_NONE;
         if (event[0] == MG_COPY) {
             if (i % 2 == 0) /* which makes no difference */
                 mt_no_grad_begin();
-            copy_of(tensor[event[1]], (mt_dtype)event[2], v[0].i64s + i, v[2].f32 + i * S, S);
+            copy_of(tensor[event[1]], (mt_dtype)event[2], I64(types) + i, F(values) + i * S, S);
             if (i % 2 == 0)
                 mt_no_grad_end();
         } else {
             memcpy(mt_f32(tensor[event[1]]), contents, sizeof(float) * (size_t)S);
             mt_written(tensor[event[1]]);
         }
-        v[1].i64s[i] = conversions;
+        I64(conversions)[i] = conversions;
         mt_scope_end();
     }
     use_ours(false);
     mt_scope_end();
-    v[3].i64s[0] = mt_live_bytes(MT_CPU) - before;
+    I64(left)[0] = mt_live_bytes(MT_CPU) - before;
 }
 
 /* ---- saved tensors ------------------------------------------------------------------------------------- */
@@ -265,24 +265,24 @@ static void read_back(float *values, int64_t *types, mt_node *node, int64_t S)
  * values [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C, rank */
 void mg_call_saved_tensors(const mg_value *v)
 {
-    int64_t n = v[1].count, S = v[3].count / n, C = v[7].i64, before = mt_live_bytes(MT_CPU);
+    int64_t n = ARRAY(bytes)->count, S = ARRAY(values)->count / n, C = N(C), before = mt_live_bytes(MT_CPU);
     mt_scope_begin();
     use_ours(true);
     for (int64_t i = 0; i < n; i++) {
         mt_scope_begin();
-        mt_tensor *w = parameter(shape_of_rank(S / C, C, v[8].i64)), *out = mt_zeros(MT_SCALAR, MT_F32, MT_CPU);
+        mt_tensor *w = parameter(shape_of_rank(S / C, C, N(rank))), *out = mt_zeros(MT_SCALAR, MT_F32, MT_CPU);
         int64_t empty = mt_live_bytes(MT_CPU);
         conversions = 0;
-        mt_node *node = save_one(out, w, v[5].i64s + i * MG_SAVE_COLUMNS, v[6].f32 + 2 * i * S);
-        v[1].i64s[i] = mt_live_bytes(MT_CPU) - empty;
-        v[2].i64s[i] = conversions;
-        memset(v[3].f32 + i * S, 0, sizeof(float) * (size_t)S);
-        read_back(v[3].f32 + i * S, v[0].i64s + 5 * i, node, S);
+        mt_node *node = save_one(out, w, I64(events) + i * MG_SAVE_COLUMNS, F(contents) + 2 * i * S);
+        I64(bytes)[i] = mt_live_bytes(MT_CPU) - empty;
+        I64(conversions)[i] = conversions;
+        memset(F(values) + i * S, 0, sizeof(float) * (size_t)S);
+        read_back(F(values) + i * S, I64(types) + 5 * i, node, S);
         mt_scope_end();
     }
     use_ours(false);
     mt_scope_end();
-    v[4].i64s[0] = mt_live_bytes(MT_CPU) - before;
+    I64(left)[0] = mt_live_bytes(MT_CPU) - before;
 }
 
 /* Bytes that the tape of a GPT-2 holds after forward, products in each type of float [3]; layers, width, T */
@@ -290,7 +290,7 @@ void mg_call_kept_bytes(const mg_value *v)
 {
     static const mt_dtype types[] = { MT_F32, MT_F16, MT_BF16 };
     const mt_gpt2_config config = {
-        .vocabulary = 64, .block = v[3].i64, .layers = v[1].i64, .heads = 2, .width = v[2].i64
+        .vocabulary = 64, .block = N(T), .layers = N(layers), .heads = 2, .width = N(width)
     };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
@@ -306,7 +306,7 @@ void mg_call_kept_bytes(const mg_value *v)
         mt_scope_begin();
         mt_tensor *loss = mt_retain(mt_gpt2_loss(model, ids, ids));
         mt_scope_end();
-        v[0].i64s[k] = mt_live_bytes(MT_CPU) - before;
+        I64(bytes)[k] = mt_live_bytes(MT_CPU) - before;
         mt_release(loss);
         mt_autocast_end();
         mt_scope_end();

@@ -25,19 +25,18 @@ static int64_t *put_peak(int64_t *to, const mt_account_device *d, int64_t ops)
     return put(to, d->op_most, ops);
 }
 
-/* event n of addresses, bytes, devices, uses, ops, each [N] */
 static mt_block block_of(const mg_value *v, int64_t n)
 {
-    return (mt_block){ (uint64_t)v[0].i64s[n],      v[1].i64s[n],      (mt_device)v[2].i64s[n],
-                       (mt_memory_use)v[3].i64s[n], (int)v[4].i64s[n], NULL };
+    return (mt_block){ (uint64_t)I64(addresses)[n], I64(bytes)[n],   (mt_device)I64(devices)[n],
+                       (mt_memory_use)I64(uses)[n], (int)I64(op)[n], NULL };
 }
 
-void mg_call_account_live(const mg_value *v) /* live [N, devices (1 + uses + ops)]; the five of block_of; ops */
+void mg_call_account_live(const mg_value *v)
 {
-    int64_t ops = v[6].i64, *to = v[0].i64s;
+    int64_t ops = N(ops), *to = I64(live);
     mt_account account = mt_account_new((int)ops);
-    for (int64_t n = 0; n < v[1].count; n++) {
-        const mt_block block = block_of(v + 1, n);
+    for (int64_t n = 0; n < ARRAY(addresses)->count; n++) {
+        const mt_block block = block_of(v, n);
         mt_account_live(&account, &block);
         for (int d = 0; d < MT_DEVICE_COUNT; d++)
             to = put_sums(to, &account.device[d].live, ops);
@@ -45,12 +44,12 @@ void mg_call_account_live(const mg_value *v) /* live [N, devices (1 + uses + ops
     mt_account_free(&account);
 }
 
-void mg_call_account_note(const mg_value *v) /* peak [devices (1 + uses + ops + 1 + ops)]; the five of block_of; ops */
+void mg_call_account_note(const mg_value *v)
 {
-    int64_t ops = v[6].i64, *to = v[0].i64s;
+    int64_t ops = N(ops), *to = I64(peak);
     mt_account account = mt_account_new((int)ops);
-    for (int64_t n = 0; n < v[1].count; n++) {
-        const mt_block block = block_of(v + 1, n);
+    for (int64_t n = 0; n < ARRAY(addresses)->count; n++) {
+        const mt_block block = block_of(v, n);
         mt_account_note(&account, &block);
     }
     for (int d = 0; d < MT_DEVICE_COUNT; d++)
@@ -61,15 +60,15 @@ void mg_call_account_note(const mg_value *v) /* peak [devices (1 + uses + ops + 
 /* peak [N, 1 + uses + ops + 1 + ops] after each of N allocations; live [N, 1 + uses + ops], op [N]; ops */
 void mg_call_account_peak(const mg_value *v)
 {
-    int64_t ops = v[3].i64, *to = v[0].i64s;
-    const int64_t *live = v[1].i64s;
+    int64_t ops = N(ops), *to = I64(peak);
+    const int64_t *live = I64(live);
     mt_account account = mt_account_new((int)ops);
     mt_account_device *d = &account.device[0];
-    for (int64_t n = 0; n < v[2].count; n++, live += 1 + MT_USES + ops) {
+    for (int64_t n = 0; n < ARRAY(op)->count; n++, live += 1 + MT_USES + ops) {
         d->live.all = live[0];
         put(d->live.use, live + 1, MT_USES);
         put(d->live.op, live + 1 + MT_USES, ops);
-        mt_account_peak(d, (int)v[2].i64s[n], (int)ops);
+        mt_account_peak(d, (int)I64(op)[n], (int)ops);
         to = put_peak(to, d, ops);
     }
     mt_account_free(&account);

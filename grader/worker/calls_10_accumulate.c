@@ -71,36 +71,36 @@ typedef bool gradients(mt_step_result *sum, const mt_training *t);
  * loss that *sum has at first, which the latter of the results is without */
 static void call(const mg_value *v, gradients *made)
 {
-    int64_t D = v[6].count - 1;
+    int64_t D = ARRAY(first)->count - 1;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_linear_layer(D, 1, &rng);
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
     mt_step_result sum = { 0 };
-    int64_t exponent = v[10].i64;
-    copy(model, NULL, v[6].f32);
+    int64_t exponent = N(exponent);
+    copy(model, NULL, F(first));
     mt_optim_add(optim, "weight", model->param[0]);
     mt_optim_add(optim, "bias", model->param[1]);
-    batches data = { v[3].f32, v[4].f32, v[5].i64s, 0, v[5].count, D, v[9].i64 };
+    batches data = { F(x), F(y), I64(sizes), 0, ARRAY(sizes)->count, D, N(targets) };
     mt_training t = { .model = model,
                       .optim = optim,
                       .loss = squares,
                       .next = next_batch,
-                      .targets = v[9].i64 ? targets : NULL,
+                      .targets = N(targets) ? targets : NULL,
                       .source = &data,
-                      .micro = v[7].i64,
+                      .micro = N(before),
                       .around = { .begin = scale, .user = &exponent } };
-    while (data.next < v[7].i64) /* these belong to an earlier step */
+    while (data.next < N(before)) /* these belong to an earlier step */
         mt_train_batch(&sum, &t, 1);
     mt_optim_zero_grad(optim);
-    sum = (mt_step_result){ .loss = v[12].scalar, .samples = v[11].i64 };
-    t.micro = v[8].i64;
+    sum = (mt_step_result){ .loss = S(loss before), .samples = N(samples before) };
+    t.micro = N(micro);
     int64_t before = mt_live_bytes(MT_CPU);
     mt_peak_reset(MT_CPU);
     bool all = made(&sum, &t);
-    memcpy(v[2].i64s, (int64_t[]){ all, sum.samples, data.count - data.next, mt_peak_bytes(MT_CPU) - before },
+    memcpy(I64(facts), (int64_t[]){ all, sum.samples, data.count - data.next, mt_peak_bytes(MT_CPU) - before },
            4 * sizeof(int64_t));
-    v[1].f32[0] = (float)(sum.loss - (double)v[12].scalar);
-    copy(model, v[0].f32, NULL);
+    F(loss)[0] = (float)(sum.loss - (double)S(loss before));
+    copy(model, F(gradients), NULL);
     mt_optim_free(optim);
     mt_module_free(model);
 }

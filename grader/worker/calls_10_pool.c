@@ -36,13 +36,13 @@ static int64_t piece_of(int64_t address)
     return i;
 }
 
-void mg_call_pool_sizes(const mg_value *v) /* blocks, kinds, segments [n]; bytes [n] */
+void mg_call_pool_sizes(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[3].count; i++) {
-        mt_pool_sizes s = mt_pool_sizes_of(v[3].i64s[i]);
-        v[0].i64s[i] = s.block;
-        v[1].i64s[i] = s.kind;
-        v[2].i64s[i] = s.segment;
+    for (int64_t i = 0; i < ARRAY(bytes)->count; i++) {
+        mt_pool_sizes s = mt_pool_sizes_of(I64(bytes)[i]);
+        I64(block)[i] = s.block;
+        I64(kind)[i] = s.kind;
+        I64(segment)[i] = s.segment;
     }
 }
 
@@ -64,14 +64,14 @@ static void find_twice(mt_pool *pool, int64_t bytes)
  * pool is left as it is: to close it, all blocks would have to be freed. */
 void mg_call_pool(const mg_value *v)
 {
-    int64_t n = v[0].count, *piece = v[0].i64s, *offset = v[1].i64s;
+    int64_t n = ARRAY(piece)->count, *piece = I64(piece), *offset = I64(offset);
     mt_pool *pool = mt_pool_open((mt_allocator){ system_alloc, system_free });
     mg_keeps = true;
-    from.memory = v[6].i64;
+    from.memory = N(memory);
     from.given = from.calls = from.pieces = 0;
     from.start[0] = (int64_t)1 << 40;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t *event = v[5].i64s + i * MG_POOL_COLUMNS, with = event[1];
+        const int64_t *event = I64(script) + i * MG_POOL_COLUMNS, with = event[1];
         piece[i] = -1, offset[i] = 0;
         if (event[0] == MG_POOL_EMPTY) {
             offset[i] = mt_pool_empty(pool);
@@ -84,10 +84,10 @@ void mg_call_pool(const mg_value *v)
             offset[i] = address - (piece[i] >= 0 ? from.start[piece[i]] : 0);
         } else if (piece[with] >= 0) {
             mt_pool_free(pool, (void *)(uintptr_t)(from.start[piece[with]] + offset[with]),
-                         v[5].i64s[with * MG_POOL_COLUMNS + 1]);
+                         I64(script)[with * MG_POOL_COLUMNS + 1]);
         }
-        v[2].i64s[i] = from.given;
-        v[3].i64s[i] = from.calls;
-        v[4].i64s[i] = mt_pool_stats_of(pool).used;
+        I64(given)[i] = from.given;
+        I64(calls)[i] = from.calls;
+        I64(used)[i] = mt_pool_stats_of(pool).used;
     }
 }

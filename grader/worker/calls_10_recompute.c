@@ -245,12 +245,12 @@ static int64_t heap_left(tower *t, mt_tensor *x)
 static void one_round(const mg_value *v, tower *t)
 {
     const int64_t *told = t->told;
-    int64_t *facts = v[3].i64s;
+    int64_t *facts = I64(facts);
     mt_shape shape = MT_SHAPE(told[MG_RC_B], told[MG_RC_T], told[MG_RC_C]);
     memset(facts, 0, MG_RC_COUNTED * sizeof *facts);
     draw(t, 0);
     mt_scope_begin();
-    mt_tensor *x = mt_from(shape, MT_F32, v[4].f32);
+    mt_tensor *x = mt_from(shape, MT_F32, F(x));
     x->requires_grad = told[MG_RC_WANTED] == 1 || told[MG_RC_WANTED] == 2;
     int64_t before = mt_live_bytes(MT_CPU), gradients = 0;
     for (int64_t p = 0; p < t->params.count; p++)
@@ -270,17 +270,17 @@ static void one_round(const mg_value *v, tower *t)
     facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - entered;
     facts[MG_RC_FLOPS] = flops;
     facts[MG_RC_DRAWN] = drawn(t);
-    copy_out(v[0].f32, out, v[0].count);
+    copy_out(F(out), out, ARRAY(out)->count);
     if (told[MG_RC_BACKWARD] && out->node)
-        backward(t, out, v[5].f32, facts);
+        backward(t, out, F(dout), facts);
     facts[MG_RC_PEAK] = mt_peak_bytes(MT_CPU) - before;
     int64_t heap = told[MG_RC_WANTED] == 0 ? heap_left(t, x) : 0;
-    copy_out(v[1].f32, x->grad, v[1].count);
+    copy_out(F(dx), x->grad, ARRAY(dx)->count);
     facts[MG_RC_RECORDING] = as_usual();
     mt_scope_end();
     for (int64_t p = 0; p < t->params.count; p++)
         gradients -= t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
-    facts[MG_RC_LEFT] = mt_live_bytes(MT_CPU) - before + 4 * v[4].count + gradients + heap;
+    facts[MG_RC_LEFT] = mt_live_bytes(MT_CPU) - before + 4 * ARRAY(x)->count + gradients + heap;
     facts[MG_RC_RECORDS_LAST] = mt_recording();
 }
 
@@ -293,15 +293,15 @@ static void clear(mt_tensor *param)
 /* out, dx [B,T,C], dparams [P], facts; x, dout [B,T,C], params [P], what is told */
 static void call(const mg_value *v, run_fn *run)
 {
-    tower *t = tower_new(v[7].i64s, v[6].f32, run);
+    tower *t = tower_new(I64(told), F(params), run);
     mt_span_listen(add_flops, NULL);
-    for (int64_t round = 0; round < v[7].i64s[MG_RC_ROUNDS]; round++) {
+    for (int64_t round = 0; round < I64(told)[MG_RC_ROUNDS]; round++) {
         for (int64_t p = 0; round > 0 && p < t->params.count; p++)
             clear(t->params.item[p].tensor);
         one_round(v, t);
     }
     mt_span_listen(NULL, NULL);
-    float *to = v[2].f32;
+    float *to = F(dparams);
     for (int64_t p = 0; p < t->params.count; p++) {
         mt_tensor *param = t->params.item[p].tensor;
         copy_out(to, param->grad, mt_numel(param));
@@ -346,19 +346,19 @@ void mg_call_unused(const mg_value *v)
     static const mt_module_class twice_class = { "twice", twice };
     mt_module *module = mt_module_new(&twice_class);
     mt_tensor *unused = mt_module_new_param(module, "unused", MT_SHAPE(3), 1);
-    mt_shape shape = MT_SHAPE(v[2].count);
+    mt_shape shape = MT_SHAPE(ARRAY(x)->count);
     int64_t ready = 0;
     module->run = mt_segment_forward;
     mt_scope_begin();
-    mt_tensor *out = mt_forward(module, mt_from(shape, MT_F32, v[2].f32));
-    copy_out(v[0].f32, out, v[0].count);
-    v[1].i64s[0] = out->node != NULL;
+    mt_tensor *out = mt_forward(module, mt_from(shape, MT_F32, F(x)));
+    copy_out(F(out), out, ARRAY(out)->count);
+    I64(facts)[0] = out->node != NULL;
     mt_grad_ready_on(unused, count_ready, &ready);
     if (out->node)
         mt_backward_from(out, mt_full(shape, 1));
     mt_grad_ready_off(unused, count_ready, &ready);
-    v[1].i64s[1] = ready;
-    v[1].i64s[2] = unused->grad != NULL;
+    I64(facts)[1] = ready;
+    I64(facts)[2] = unused->grad != NULL;
     mt_scope_end();
     mt_module_free(module);
 }

@@ -3,12 +3,10 @@
 #include "worker/calls_12.h"
 #include "worker/disk_ops.h"
 
-/* ---- begin and end: every call begins with
- * result {status, whether a call failed, bytes of trace, maps left open, manifests not freed} [5], trace [],
- * message []; disk []; fail n, error, from; the folder of all runs */
+/* ---- begin and end of a call. result: status, whether a call of the disk failed, bytes of its changes, maps left
+ * open, manifests not freed; folder: of all runs ---- */
 
-enum { RESULT, TRACE, MESSAGE, DISK, FAIL, ERROR, FROM, ALL_RUNS, MORE };
-#define RUNS (const char *)v[ALL_RUNS].u8
+#define RUNS (const char *)U8(folder)
 
 static int64_t before; /* changes of the disk as it was sent */
 
@@ -36,9 +34,9 @@ static void noted_unmap(mt_io *io, mt_file_map *map)
 static mt_io *begin(const mg_value *v)
 {
     mt_io *disk = mt_disk_sim_new();
-    MT_CHECK(mg_disk_unpack(disk, v[DISK].u8, v[DISK].count), "the checker's disk cannot be read");
+    MT_CHECK(mg_disk_unpack(disk, U8(disk), ARRAY(disk)->count), "the checker's disk cannot be read");
     before = mt_disk_sim_ops(disk);
-    mt_disk_sim_fail(disk, N(FAIL), (int)N(ERROR), N(FROM));
+    mt_disk_sim_fail(disk, N(fails), (int)N(errno), N(all after it));
     real_map = disk->map, real_unmap = disk->unmap;
     disk->map = noted_map, disk->unmap = noted_unmap;
     read_names = NULL;
@@ -49,12 +47,12 @@ static mt_io *begin(const mg_value *v)
 
 static void end(const mg_value *v, mt_io *disk, mt_status status)
 {
-    v[RESULT].i64s[0] = status;
-    v[RESULT].i64s[1] = mt_disk_sim_failed(disk);
-    v[RESULT].i64s[2] = mg_disk_pack(v[TRACE].u8, v[TRACE].count, disk, before);
-    v[RESULT].i64s[3] = maps;
-    v[RESULT].i64s[4] = mg_manifests;
-    snprintf((char *)v[MESSAGE].u8, (size_t)v[MESSAGE].count, "%s", status == MT_OK ? "" : mt_last_error());
+    I64(result)[0] = status;
+    I64(result)[1] = mt_disk_sim_failed(disk);
+    I64(result)[2] = mg_disk_pack(U8(changes), ARRAY(changes)->count, disk, before);
+    I64(result)[3] = maps;
+    I64(result)[4] = mg_manifests;
+    snprintf((char *)U8(message), (size_t)ARRAY(message)->count, "%s", status == MT_OK ? "" : mt_last_error());
     mt_io_use(NULL);
     mt_disk_sim_free(disk);
 }
@@ -74,38 +72,38 @@ static void put(mt_part *part, const void *user)
 /* names [n,64], bytes [n], data: parts. The last one is the manifest. */
 static mt_part *parts_of(const mg_value *v, mg_value **pieces)
 {
-    int64_t n = v[1].count, at = 0;
+    int64_t n = ARRAY(bytes)->count, at = 0;
     mt_part *parts = calloc((size_t)n + 1, sizeof *parts);
     *pieces = calloc((size_t)n + 1, sizeof **pieces);
     MT_CHECK(parts && *pieces, "out of memory");
     for (int64_t i = 0; i < n; i++) {
-        (*pieces)[i] = (mg_value){ .u8 = v[2].u8 + at, .count = v[1].i64s[i] };
-        at += v[1].i64s[i];
+        (*pieces)[i] = (mg_value){ .u8 = U8(data) + at, .count = I64(bytes)[i] };
+        at += I64(bytes)[i];
         parts[i].put = put;
         parts[i].user = &(*pieces)[i];
-        memcpy(parts[i].name, v[0].u8 + i * MT_PART_NAME, MT_PART_NAME);
+        memcpy(parts[i].name, U8(names) + i * MT_PART_NAME, MT_PART_NAME);
     }
     return parts;
 }
 
-void mg_call_commit(const mg_value *v) /* ...; names, bytes, data; step; -1: the first file alone, in /runs */
+void mg_call_commit(const mg_value *v)
 {
     char folder[MT_PATH_SIZE];
     mg_value *pieces;
-    mt_part *parts = parts_of(v + MORE, &pieces);
+    mt_part *parts = parts_of(v, &pieces);
     mt_io *disk = begin(v);
-    int64_t step = N(MORE + 3);
+    int64_t step = N(step);
     mt_checkpoint_path(folder, RUNS, step);
-    end(v, disk, step < 0 ? mt_commit_file(RUNS, parts) : mt_commit(folder, parts, v[MORE + 1].count));
+    end(v, disk, step < 0 ? mt_commit_file(RUNS, parts) : mt_commit(folder, parts, ARRAY(bytes)->count));
     free(parts);
     free(pieces);
 }
 
-void mg_call_remove(const mg_value *v) /* ...; step */
+void mg_call_remove(const mg_value *v)
 {
     char folder[MT_PATH_SIZE];
     mt_io *disk = begin(v);
-    mt_checkpoint_path(folder, RUNS, N(MORE));
+    mt_checkpoint_path(folder, RUNS, N(step));
     end(v, disk, mt_checkpoint_remove(folder));
 }
 
@@ -118,11 +116,11 @@ static void note_reads(const mg_value *v)
     read_names[0] = 0;
 }
 
-void mg_call_check(const mg_value *v) /* ...; read []; step */
+void mg_call_check(const mg_value *v)
 {
     mt_io *disk = begin(v);
-    note_reads(&v[MORE]);
-    end(v, disk, mt_checkpoint_check(RUNS, N(MORE + 1)));
+    note_reads(ARRAY(read));
+    end(v, disk, mt_checkpoint_check(RUNS, N(step)));
 }
 
 /* Each bit of each file flipped, each beginning of it alone, and 1 to 4 bytes behind it.
@@ -131,18 +129,18 @@ void mg_call_damage(const mg_value *v)
 {
     static const char runs[] = "/runs";
     mt_io *disk = mt_disk_sim_new();
-    MT_CHECK(mg_disk_unpack(disk, v[1].u8, v[1].count), "the checker's disk cannot be read");
+    MT_CHECK(mg_disk_unpack(disk, U8(disk), ARRAY(disk)->count), "the checker's disk cannot be read");
     mt_io_use(disk);
-    mt_checkpoint_check(runs, N(5)); /* valid so far, which must not be remembered */
-    for (int64_t i = 0, size; i < v[0].count; i++) {
-        const char *path = (const char *)v[2].u8 + v[3].i64s[i] * MT_PART_NAME;
+    mt_checkpoint_check(runs, N(step)); /* valid so far, which must not be remembered */
+    for (int64_t i = 0, size; i < ARRAY(status)->count; i++) {
+        const char *path = (const char *)U8(paths) + I64(file)[i] * MT_PART_NAME;
         uint8_t *bytes = mt_disk_sim_file(disk, path, &size), *copy = mg_disk_taken(bytes, size);
-        int64_t what = v[4].i64s[i], had = size;
+        int64_t what = I64(what)[i], had = size;
         if (what >= 0)
             bytes[what / 8] ^= (uint8_t)(1 << what % 8);
         else
             mt_disk_sim_put(disk, path, copy, -1 - what);
-        v[0].i64s[i] = mt_checkpoint_check(runs, N(5));
+        I64(status)[i] = mt_checkpoint_check(runs, N(step));
         mt_disk_sim_put(disk, path, copy, had);
         free(copy);
     }
@@ -166,32 +164,32 @@ static void skip(void *user, int64_t step, const char *why)
     s->count++;
 }
 
-void mg_call_recover(
-    const mg_value *v) /* ...; read [], step [1], skips [n+1], of which the first is their number, reasons [n,bytes] */
+/* skipped [n+1]: the first is their number. */
+void mg_call_recover(const mg_value *v)
 {
-    int64_t most = v[MORE + 2].count - 1, *step = v[MORE + 1].i64s;
-    skips s = { v[MORE + 2].i64s + 1, 0, most, (char *)v[MORE + 3].u8, v[MORE + 3].count / most };
+    int64_t most = ARRAY(skipped)->count - 1, *step = I64(found);
+    skips s = { I64(skipped) + 1, 0, most, (char *)U8(reasons), ARRAY(reasons)->count / most };
     mt_io *disk = begin(v);
-    note_reads(&v[MORE]);
+    note_reads(ARRAY(read));
     *step = -7;
     mt_status status = mt_recover(step, RUNS, skip, &s);
     end(v, disk, status);
-    v[MORE + 2].i64s[0] = s.count;
+    I64(skipped)[0] = s.count;
 }
 
 /* ---- 12.5 ------------------------------------------------------------------------------------------------ */
 
-void mg_call_keeps(const mg_value *v) /* kept [n]; steps [n]; last, every, best */
+void mg_call_keeps(const mg_value *v)
 {
-    mt_keep keep = { N(2), N(3), N(4) };
-    for (int64_t i = 0; i < v[0].count; i++)
-        v[0].i64s[i] = mt_keeps(&keep, v[1].i64s, i);
+    mt_keep keep = { N(last), N(every), N(best) };
+    for (int64_t i = 0; i < ARRAY(kept)->count; i++)
+        I64(kept)[i] = mt_keeps(&keep, I64(steps), i);
 }
 
-void mg_call_prune(const mg_value *v) /* ...; read []; last, every, best */
+void mg_call_prune(const mg_value *v)
 {
-    mt_keep keep = { N(MORE + 1), N(MORE + 2), N(MORE + 3) };
+    mt_keep keep = { N(last), N(every), N(best) };
     mt_io *disk = begin(v);
-    note_reads(&v[MORE]);
+    note_reads(ARRAY(read));
     end(v, disk, mt_checkpoint_prune(RUNS, &keep));
 }

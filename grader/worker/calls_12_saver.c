@@ -207,10 +207,10 @@ static void begin(const mg_value *v)
     now.training = pthread_self();
     now.changes = now.begun = now.done = now.made = now.copied = 0;
     now.live = mt_live_bytes(MT_CPU);
-    mg_thread_made = N(12) ? let_it_write : NULL;
-    now.script = v[8].i64s, now.events = 0;
-    now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
-    memset(now.text, 0, (size_t)v[6].count);
+    mg_thread_made = N(eager) ? let_it_write : NULL;
+    now.script = I64(script), now.events = 0;
+    now.step = I64(step), now.threads = I64(threads), now.value = F(values), now.text = (char *)U8(texts);
+    memset(now.text, 0, (size_t)ARRAY(texts)->count);
 }
 
 static void begin_event(bool refused)
@@ -232,35 +232,35 @@ void mg_call_saver(const mg_value *v)
     mt_saver *saver[2];
     begin(v);
     disks[0]->mkdir(disks[0], OTHER_RUNS); /* which both threads look into */
-    for (int64_t i = 0; i < v[0].count; i++)
+    for (int64_t i = 0; i < ARRAY(status)->count; i++)
         savers = now.script[i * MG_SAVER_COLUMNS] >= MG_SAVER_OTHER ? 2 : savers;
     for (int64_t s = savers - 1; s >= 0; s--) {
         mt_io_use(disks[s]);
-        open_saver(&saver[s], disks[s], s ? OTHER_RUNS : RUNS, N(9) != 0);
-        if (N(11))
+        open_saver(&saver[s], disks[s], s ? OTHER_RUNS : RUNS, N(async) != 0);
+        if (N(prepared))
             prepare(saver[s], &r[s]);
     }
-    for (int64_t i = 0; i < v[0].count; i++) {
+    for (int64_t i = 0; i < ARRAY(status)->count; i++) {
         const int64_t *event = now.script + i * MG_SAVER_COLUMNS, s = event[0] / MG_SAVER_OTHER;
         mt_fail(MT_OK, "no message");
-        begin_event(i < N(10));
-        v[0].i64s[i] = is_save(event) ? save(saver[s], &r[s], event) : mt_saver_wait(saver[s]);
+        begin_event(i < N(no thread));
+        I64(status)[i] = is_save(event) ? save(saver[s], &r[s], event) : mt_saver_wait(saver[s]);
         refuse_threads(false);
-        snprintf((char *)v[2].u8 + i * MG_SAVER_WORDS, MG_SAVER_WORDS, "%s", mt_last_error());
-        v[1].i64s[i] = __atomic_load_n(&now.done, __ATOMIC_SEQ_CST);
+        snprintf((char *)U8(messages) + i * MG_SAVER_WORDS, MG_SAVER_WORDS, "%s", mt_last_error());
+        I64(done)[i] = __atomic_load_n(&now.done, __ATOMIC_SEQ_CST);
         if (is_save(event))
             change(&r[s]);
     }
     mg_thread_made = NULL;
     for (int64_t s = 0; s < savers; s++)
-        v[7].i64s[1] = mt_saver_close(saver[s]);
-    v[7].i64s[0] = now.done;
-    v[7].i64s[3] = now.copied;
+        I64(writes)[1] = mt_saver_close(saver[s]);
+    I64(writes)[0] = now.done;
+    I64(writes)[3] = now.copied;
     mt_io_use(NULL);
     for (int s = 0; s < 2; s++) {
         mt_disk_sim_free(disks[s]);
         for (int i = 0; i < 3; i++)
             mt_release(r[s].tensor[i]);
     }
-    v[7].i64s[2] = mt_live_bytes(MT_CPU) - live;
+    I64(writes)[2] = mt_live_bytes(MT_CPU) - live;
 }

@@ -53,20 +53,20 @@ static mt_network network_of(const mg_value *latency, const mg_value *byte_time,
     return (mt_network){ mg_number(latency->i64s[i]), mg_number(byte_time->i64s[i]) };
 }
 
-static void seconds(const mg_value *v) /* seconds [n]; algorithm, size, bytes, latency, byte_time [n] */
+static void seconds(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_network network = network_of(&v[4], &v[5], i);
-        double s = mt_collective_seconds((mt_algorithm)v[1].i64s[i], (int)v[2].i64s[i], v[3].i64s[i], &network);
-        memcpy(&v[0].i64s[i], &s, sizeof s);
+    for (int64_t i = 0; i < ARRAY(seconds)->count; i++) {
+        mt_network network = network_of(ARRAY(latency), ARRAY(byte_time), i);
+        double s = mt_collective_seconds((mt_algorithm)I64(algorithm)[i], (int)I64(size)[i], I64(bytes)[i], &network);
+        memcpy(&I64(seconds)[i], &s, sizeof s);
     }
 }
 
-static void pick(const mg_value *v) /* algorithm [n]; size, bytes, latency, byte_time [n] */
+static void pick(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_network network = network_of(&v[3], &v[4], i);
-        v[0].i64s[i] = mt_collective_pick((int)v[1].i64s[i], v[2].i64s[i], &network);
+    for (int64_t i = 0; i < ARRAY(algorithm)->count; i++) {
+        mt_network network = network_of(ARRAY(latency), ARRAY(byte_time), i);
+        I64(algorithm)[i] = mt_collective_pick((int)I64(size)[i], I64(bytes)[i], &network);
     }
 }
 
@@ -85,7 +85,7 @@ const mg_function mg_calls_13[] = {
     { "mt_onebit_unpack", mg_call_onebit_unpack },
     { "mt_onebit_all_reduce", mg_call_onebit },
     { "mt_topk_pack", mg_call_topk_pack },
-    { "may abort: mt_topk_pack", mg_call_topk_aborts },
+    { "mt_topk_pack of k numbers", mg_call_topk_of },
     { "mt_topk_all_reduce", mg_call_topk },
     { "mt_outer_step", mg_call_outer },
     { NULL, NULL },

@@ -18,9 +18,7 @@ static inline double mg_number(int64_t bits)
 /* What one rank calls, with its array and the numbers MG_CALL_*. */
 typedef mt_status (*mg_rank)(mt_comm *comm, void *data, const int64_t *numbers);
 
-/* mg_on_ranks -- each rank runs `rank` on an array of its own. Arguments of the call:
- * status, operations [P,2], messages [P,words], operations [P,most,columns]; numbers; the array of each rank, or of all
- * (ranks.h) */
+/* mg_on_ranks -- each rank runs `rank` on an array of its own, or on its part of an array of all (ranks.h). */
 void mg_on_ranks(const mg_value *v, mg_rank rank);
 
 /* mg_ranks_work -- notes that a part of a pipeline is computed, in the row of the rank whose first communicator comm

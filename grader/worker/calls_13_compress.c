@@ -4,18 +4,17 @@
 
 #include "dist/compress.h"
 #include "dist/local.h"
-#include "worker/aborts.h"
 #include "worker/calls_13.h"
 #include "worker/calls_13_training.h"
 
-void mg_call_onebit_pack(const mg_value *v) /* message; error, x [n] */
+void mg_call_onebit_pack(const mg_value *v)
 {
-    mt_onebit_pack(v[0].u8, F(1), F(2), v[2].count);
+    mt_onebit_pack(U8(message), F(error), F(x), ARRAY(x)->count);
 }
 
-void mg_call_onebit_unpack(const mg_value *v) /* out [n]; message */
+void mg_call_onebit_unpack(const mg_value *v)
 {
-    mt_onebit_unpack(F(0), v[1].u8, v[0].count);
+    mt_onebit_unpack(F(out), U8(message), ARRAY(out)->count);
 }
 
 /* The array of each rank is data [n], error [n] and part_error, one behind the other. */
@@ -31,59 +30,52 @@ void mg_call_onebit(const mg_value *v)
     mg_on_ranks(v, onebit);
 }
 
-void mg_call_topk_pack(const mg_value *v) /* index, value [k]; error, x [n] */
+void mg_call_topk_pack(const mg_value *v)
 {
-    mt_topk_pack(v[0].i32, F(1), F(2), F(3), v[3].count, v[0].count);
+    mt_topk_pack(I32(index), F(value), F(error), F(x), ARRAY(x)->count, ARRAY(index)->count);
 }
 
-static void pack_or_abort(const mg_value *v)
+void mg_call_topk_of(const mg_value *v)
 {
-    mt_topk_pack(v[1].i32, F(2), F(3), F(4), v[4].count, N(5));
+    mt_topk_pack(I32(index), F(value), F(error), F(x), ARRAY(x)->count, N(k));
 }
 
-void mg_call_topk_aborts(const mg_value *v) /* aborted [1]; index, value, error, x [n], k */
-{
-    v[0].i64s[0] = mg_aborts(pack_or_abort, v);
-}
-
-/* status [P], rows; data, error [P,n], numbers of the hub, k */
 static mt_status topk(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
-    int64_t r = rank->base.rank, n = v[2].count / rank->base.size;
-    v[0].i64s[r] = mt_topk_all_reduce(&rank->base, F(2) + r * n, n, N(5), F(3) + r * n);
+    int64_t r = rank->base.rank, n = ARRAY(data)->count / rank->base.size;
+    I64(status)[r] = mt_topk_all_reduce(&rank->base, F(data) + r * n, n, N(k), F(error) + r * n);
     return MT_OK;
 }
 
 void mg_call_topk(const mg_value *v)
 {
-    mg_on_hub((int)v[0].count, v[4].i64s, v[1].i64s, topk, (void *)v);
+    mg_on_hub((int)ARRAY(status)->count, I64(numbers), I64(rows), topk, (void *)v);
 }
 
-/* status [P], rows; global, local, velocity [P,n], pending [P,delays,n], numbers of the hub, lr, momentum, seed,
- * round */
 static mt_status outer(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
-    int64_t r = rank->base.rank, size = rank->base.size, n = v[2].count / size, slots = v[5].count / size / n;
+    int64_t r = rank->base.rank, size = rank->base.size, n = ARRAY(global)->count / size,
+            slots = ARRAY(pending)->count / size / n;
     mt_outer o = { .n = n,
-                   .global = F(2) + r * n,
-                   .velocity = F(4) + r * n,
-                   .lr = (double)S(7),
-                   .momentum = (double)S(8),
+                   .global = F(global) + r * n,
+                   .velocity = F(velocity) + r * n,
+                   .lr = (double)S(lr),
+                   .momentum = (double)S(momentum),
                    .max_delay = slots - 1,
-                   .pending = F(5) + r * n * slots,
-                   .seed = (uint64_t)N(9),
-                   .round = N(10) };
+                   .pending = F(pending) + r * n * slots,
+                   .seed = (uint64_t)N(seed),
+                   .round = N(round) };
     rank->array = (const char *)o.pending;
     rank->bytes = n * slots * (int64_t)sizeof(float);
-    v[0].i64s[r] = mt_outer_step(&rank->base, &o, F(3) + r * n);
-    if (v[0].i64s[r] == MT_OK && o.round != N(10) + 1)
-        v[0].i64s[r] = -1;
+    I64(status)[r] = mt_outer_step(&rank->base, &o, F(local) + r * n);
+    if (I64(status)[r] == MT_OK && o.round != N(round) + 1)
+        I64(status)[r] = -1;
     return MT_OK;
 }
 
 void mg_call_outer(const mg_value *v)
 {
-    mg_on_hub((int)v[0].count, v[6].i64s, v[1].i64s, outer, (void *)v);
+    mg_on_hub((int)ARRAY(status)->count, I64(numbers), I64(rows), outer, (void *)v);
 }

@@ -13,14 +13,12 @@
 /* buckets [1], of each: first, last, begin, end [count,4]; begin [count+1]; limit */
 void mg_call_buckets(const mg_value *v)
 {
-    v[0].i64s[0] = mt_buckets_plan(v[1].ptr, v[2].i64s, v[2].count - 1, N(3));
+    I64(buckets)[0] = mt_buckets_plan(ARRAY(bucket)->ptr, I64(begin), ARRAY(begin)->count - 1, N(limit));
 }
 
 /* results [P,MG_DDP_RESULTS], rows [P,..], parameters [P,flat] (first what a rank has, then what all have), gradients
  * [P,flat], has a gradient [P,K]; sizes [K], numbers, samples [steps,P], gradients of backward [steps,P,micro,flat],
  * order [steps,P,micro,K] (-1: no gradient), nanoseconds before each [P,K] */
-enum { RESULTS, ROWS, PARAMETERS, GRADIENTS, HAS, SIZES, NUMBERS, SAMPLES, GIVEN, ORDER, PAUSES };
-
 typedef struct model {
     const mg_value *v;
     mg_hub_rank *rank;
@@ -32,23 +30,23 @@ typedef struct model {
 
 static model new_model(mg_hub_rank *rank, const mg_value *v)
 {
-    model m = { .v = v, .rank = rank, .count = v[SIZES].count };
+    model m = { .v = v, .rank = rank, .count = ARRAY(sizes)->count };
     m.optim = mt_optim_new(MT_SGD, mt_hyper_default(MT_SGD));
     m.param = calloc((size_t)m.count, sizeof *m.param);
     m.place = calloc((size_t)m.count, sizeof *m.place);
-    m.flat = v[PARAMETERS].count / rank->base.size;
+    m.flat = ARRAY(parameters)->count / rank->base.size;
     MT_CHECK(m.param && m.place, "out of memory");
     for (int64_t i = 0, at = 0; i < m.count; i++) {
         char name[24];
         snprintf(name, sizeof name, "p%lld", (long long)i);
-        int64_t n = v[SIZES].i64s[i];
+        int64_t n = I64(sizes)[i];
         const mt_shape shapes[] = { MT_SHAPE(1, 1, n), MT_SHAPE(n, 1), MT_SHAPE(n) };
-        m.param[i] = mt_from(shapes[i % 3], MT_F32, v[PARAMETERS].f32 + rank->base.rank * m.flat + at);
+        m.param[i] = mt_from(shapes[i % 3], MT_F32, F(parameters) + rank->base.rank * m.flat + at);
         m.param[i]->requires_grad = true;
         mt_optim_add(m.optim, name, m.param[i]);
         mt_state_tensor(&m.list, m.param[i], "%s", name);
         m.place[i] = at;
-        at += mt_ceil_div(v[SIZES].i64s[i], 16) * 16;
+        at += mt_ceil_div(I64(sizes)[i], 16) * 16;
     }
     mt_tensor *flat = mt_flat_gradients(&m.list);
     rank->array = mt_data(flat);
@@ -84,9 +82,9 @@ static void take(const model *m, int64_t i, const float *given)
 static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
 {
     const mg_value *v = m->v;
-    const int64_t *numbers = v[NUMBERS].i64s;
+    const int64_t *numbers = I64(numbers);
     int rank = m->rank->base.rank, size = m->rank->base.size;
-    int64_t samples = v[SAMPLES].i64s[number * size + rank], micro = samples ? numbers[MG_DDP_MICRO] : 0;
+    int64_t samples = I64(samples)[number * size + rank], micro = samples ? numbers[MG_DDP_MICRO] : 0;
     mt_clock *clock = mg_hub_clock(m->rank);
     mt_optim_zero_grad(m->optim);
     mt_ddp_begin(ddp, micro, samples);
@@ -97,10 +95,10 @@ static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
     for (int64_t b = 0; b < micro; b++) {
         int64_t which = (number * size + rank) * numbers[MG_DDP_MICRO] + b;
         for (int64_t k = 0; k < m->count; k++) {
-            int64_t i = v[ORDER].i64s[which * m->count + k];
-            clock->sleep(clock, 1e-9 * (double)v[PAUSES].i64s[rank * m->count + k]);
+            int64_t i = I64(order)[which * m->count + k];
+            clock->sleep(clock, 1e-9 * (double)I64(pauses)[rank * m->count + k]);
             if (i >= 0)
-                take(m, i, v[GIVEN].f32 + which * m->flat);
+                take(m, i, F(gradients of backward) + which * m->flat);
         }
     }
     for (int64_t k = 0; held && held->grad && k < mt_numel(held); k++)
@@ -110,24 +108,25 @@ static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
 
 static void copy_out(const model *m)
 {
+    const mg_value *v = m->v;
     int rank = m->rank->base.rank;
     for (int64_t i = 0; i < m->count; i++) {
         int64_t at = rank * m->flat + m->place[i], n = mt_numel(m->param[i]);
-        memcpy(m->v[PARAMETERS].f32 + at, mt_f32(m->param[i]), (size_t)n * sizeof(float));
-        m->v[HAS].i64s[rank * m->count + i] = m->param[i]->grad != NULL;
+        memcpy(F(parameters) + at, mt_f32(m->param[i]), (size_t)n * sizeof(float));
+        I64(has a gradient)[rank * m->count + i] = m->param[i]->grad != NULL;
         if (m->param[i]->grad)
-            memcpy(m->v[GRADIENTS].f32 + at, mt_f32(m->param[i]->grad), (size_t)n * sizeof(float));
+            memcpy(F(gradients) + at, mt_f32(m->param[i]->grad), (size_t)n * sizeof(float));
     }
 }
 
 static mt_status train(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
-    const int64_t *numbers = v[NUMBERS].i64s;
+    const int64_t *numbers = I64(numbers);
     model m = new_model(rank, v);
-    int64_t *result = v[RESULTS].i64s + rank->base.rank * MG_DDP_RESULTS;
+    int64_t *result = I64(results) + rank->base.rank * MG_DDP_RESULTS;
     mt_ddp *ddp;
-    memset(v[GRADIENTS].f32 + rank->base.rank * m.flat, 0, (size_t)m.flat * sizeof(float));
+    memset(F(gradients) + rank->base.rank * m.flat, 0, (size_t)m.flat * sizeof(float));
     mt_status status = mt_ddp_new(&ddp, &rank->base, &m.list, &(mt_ddp_config){ numbers[MG_DDP_LIMIT], NULL, NULL });
     result[MG_DDP_BEGAN] = mg_hub_now(rank);
     for (int64_t s = 0; s < numbers[MG_DDP_STEPS] && status == MT_OK; s++)
@@ -143,5 +142,5 @@ static mt_status train(mg_hub_rank *rank, void *user)
 
 void mg_call_ddp(const mg_value *v)
 {
-    mg_on_hub((int)(v[RESULTS].count / MG_DDP_RESULTS), v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_DDP_RESULTS), I64(numbers), I64(rows), train, (void *)v);
 }

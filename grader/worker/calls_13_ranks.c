@@ -212,8 +212,6 @@ static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
 
 /* ---- all ranks ---------------------------------------------------------------------------------- */
 
-enum { RESULT, WORDS, OPS, NUMBERS, DATA };
-
 static mt_clock *now;
 
 mt_clock *mg_ranks_clock(void)
@@ -230,10 +228,11 @@ typedef struct job {
 /* The array of a rank. */
 static char *array_of(const mg_value *v, int rank, int size)
 {
-    const int64_t *numbers = v[NUMBERS].i64s;
+    const int64_t *numbers = I64(numbers);
     if (size <= MG_RANKS_APART)
-        return v[DATA + rank].ptr;
-    return (char *)v[DATA].ptr + rank * numbers[MG_CALL_N] * mt_dtype_size((mt_dtype)numbers[MG_CALL_DTYPE]);
+        return TAKE("data of rank ", rank, MG_ANY)->ptr;
+    return (char *)ARRAY(data of all ranks)->ptr +
+           rank * numbers[MG_CALL_N] * mt_dtype_size((mt_dtype)numbers[MG_CALL_DTYPE]);
 }
 
 static mt_status run_rank(mt_comm *comm, void *user)
@@ -242,12 +241,12 @@ static mt_status run_rank(mt_comm *comm, void *user)
     const mg_value *v = one->v;
     int rank = comm->rank;
     journal *j = &one->journals[rank];
-    const int64_t *numbers = v[NUMBERS].i64s;
+    const int64_t *numbers = I64(numbers);
     char *far = (char *)((uintptr_t)1 << 45),
          *data = array_of(v, rank, comm->size); /* far: an address that is never used */
     *j = (journal){ .rank = rank, .all = one->journals, .numbers = numbers };
-    j->most = v[OPS].count / comm->size / MG_OP_COLUMNS;
-    j->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + rank * j->most;
+    j->most = ARRAY(operations)->count / comm->size / MG_OP_COLUMNS;
+    j->op = (int64_t(*)[MG_OP_COLUMNS])I64(operations) + rank * j->most;
     j->message = mt_calloc(j->most, sizeof *j->message);
     j->data = numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
     recorder r = { { .rank = rank, .size = comm->size, .engine = &recording }, comm, j, 0, { 0 } };
@@ -255,16 +254,16 @@ static mt_status run_rank(mt_comm *comm, void *user)
     for (int other = 0; other < comm->size; other++)
         r.its[other] = other;
     mt_status status = one->rank(&r.base, (char *)j->data, numbers);
-    v[RESULT].i64s[2 * rank] = status;
-    v[RESULT].i64s[2 * rank + 1] = j->ops;
-    snprintf((char *)v[WORDS].u8 + (ptrdiff_t)rank * MG_RANKS_WORDS, MG_RANKS_WORDS, "%s",
+    I64(status, operations)[2 * rank] = status;
+    I64(status, operations)[2 * rank + 1] = j->ops;
+    snprintf((char *)U8(words) + (ptrdiff_t)rank * MG_RANKS_WORDS, MG_RANKS_WORDS, "%s",
              status == MT_OK ? "" : mt_last_error());
     return status;
 }
 
 void mg_on_ranks(const mg_value *v, mg_rank rank)
 {
-    int size = (int)(v[RESULT].count / 2);
+    int size = (int)(ARRAY(status, operations)->count / 2);
     job one = { v, rank, calloc((size_t)size, sizeof *one.journals) };
     mt_wires wires = { .clock = mt_clock_sim_new(), .deadline = MG_RANKS_DEADLINE };
     MT_CHECK(one.journals, "out of memory");
@@ -272,7 +271,7 @@ void mg_on_ranks(const mg_value *v, mg_rank rank)
     mt_storage_release(mt_storage_new(1, MT_CPU)); /* what it does once is not searched for races */
     mt_ranks_run(size, &wires, run_rank, &one);    /* what each said is in its result */
     mt_clock_sim_free(wires.clock);
-    mg_keeps = mg_keeps || v[NUMBERS].i64s[MG_CALL_FAULT] == MG_FAULT_FAILS; /* what is under way need not be freed */
+    mg_keeps = mg_keeps || I64(numbers)[MG_CALL_FAULT] == MG_FAULT_FAILS; /* what is under way need not be freed */
     for (int r = 0; r < size; r++)
         free(one.journals[r].message);
     free(one.journals);

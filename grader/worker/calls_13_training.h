@@ -37,6 +37,6 @@ void mg_call_onebit_pack(const mg_value *v);
 void mg_call_onebit_unpack(const mg_value *v);
 void mg_call_onebit(const mg_value *v);
 void mg_call_topk_pack(const mg_value *v);
-void mg_call_topk_aborts(const mg_value *v);
+void mg_call_topk_of(const mg_value *v);
 void mg_call_topk(const mg_value *v);
 void mg_call_outer(const mg_value *v);

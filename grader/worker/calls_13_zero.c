@@ -9,23 +9,22 @@
 #include "dist/zero.h"
 #include "worker/calls_13_training.h"
 
-void mg_call_zero_part(const mg_value *v) /* begin, end [n]; begin, end of the bucket, rank, size [n] */
+void mg_call_zero_part(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_bucket b = { .begin = v[2].i64s[i], .end = v[3].i64s[i] };
-        mt_zero_part(&v[0].i64s[i], &v[1].i64s[i], &b, (int)v[4].i64s[i], (int)v[5].i64s[i]);
+    for (int64_t i = 0; i < ARRAY(begin)->count; i++) {
+        mt_bucket b = { .begin = I64(bucket begin)[i], .end = I64(bucket end)[i] };
+        mt_zero_part(&I64(begin)[i], &I64(end)[i], &b, (int)I64(rank)[i], (int)I64(size)[i]);
     }
 }
 
-void mg_call_zero_overlap(const mg_value *v) /* into; from, begin, from_begin */
+void mg_call_zero_overlap(const mg_value *v)
 {
-    mt_zero_overlap(F(0), N(2), N(2) + v[0].count, F(1), N(3), N(3) + v[1].count);
+    mt_zero_overlap(F(into), N(begin), N(begin) + ARRAY(into)->count, F(from), N(from_begin),
+                    N(from_begin) + ARRAY(from)->count);
 }
 
 /* results [P,MG_ZERO_RESULTS], rows [P,..], parameters [P,flat] (before and after), norms [P,steps] (bits of doubles);
  * sizes [K], numbers, samples [P], gradients [steps,P,flat], used [steps,P,K], max_norm */
-enum { RESULTS, ROWS, PARAMETERS, NORMS, SIZES, NUMBERS, SAMPLES, GIVEN, USED, LIMIT };
-
 typedef struct model {
     const mg_value *v;
     int64_t rank, size, count, flat, *place;
@@ -40,26 +39,26 @@ static int64_t bytes_before; /* of tensors */
 
 static model new_model(const mt_comm *comm, const mg_value *v)
 {
-    mt_update_kind kind = v[NUMBERS].i64s[MG_ZERO_ADAM] ? MT_ADAMW : MT_MOMENTUM;
+    mt_update_kind kind = I64(numbers)[MG_ZERO_ADAM] ? MT_ADAMW : MT_MOMENTUM;
     mt_hyper hyper = mt_hyper_default(kind);
     hyper.lr = 0.5, hyper.momentum = 0.5, hyper.weight_decay = 0;
-    model m = { .v = v, .rank = comm->rank, .size = comm->size, .count = v[SIZES].count };
+    model m = { .v = v, .rank = comm->rank, .size = comm->size, .count = ARRAY(sizes)->count };
     m.optim = mt_optim_new(kind, hyper);
     m.param = calloc((size_t)m.count, sizeof *m.param);
     m.place = calloc((size_t)m.count, sizeof *m.place);
     MT_CHECK(m.param && m.place, "out of memory");
-    m.flat = v[PARAMETERS].count / m.size;
+    m.flat = ARRAY(parameters)->count / m.size;
     for (int64_t i = 0, at = 0; i < m.count; i++) {
         char name[24];
         snprintf(name, sizeof name, "p%lld", (long long)i);
-        m.param[i] = mt_from(MT_SHAPE(v[SIZES].i64s[i]), MT_F32, v[PARAMETERS].f32 + m.rank * m.flat + at);
+        m.param[i] = mt_from(MT_SHAPE(I64(sizes)[i]), MT_F32, F(parameters) + m.rank * m.flat + at);
         m.param[i]->requires_grad = true;
         mt_optim_add(m.optim, name, m.param[i]);
         mt_state_tensor(&m.list, m.param[i], "%s", name);
         m.place[i] = at;
-        at += mt_ceil_div(v[SIZES].i64s[i], 16) * 16;
+        at += mt_ceil_div(I64(sizes)[i], 16) * 16;
     }
-    if (v[NUMBERS].i64s[MG_ZERO_STAGE] == 1)
+    if (I64(numbers)[MG_ZERO_STAGE] == 1)
         mt_release(mt_flat_gradients(&m.list));
     return m;
 }
@@ -99,14 +98,15 @@ static void forward(model *m)
 
 static void backward(model *m, int64_t step)
 {
+    const mg_value *v = m->v;
     int64_t which = step * m->size + m->rank;
     for (int64_t i = m->count - 1; i >= 0; i--) {
         mt_tensor *p = m->param[i];
         read_two(m, i, i);
-        if (!m->v[USED].i64s[which * m->count + i])
+        if (!I64(used)[which * m->count + i])
             continue;
         p->grad = p->grad_memory ? mt_retain(p->grad_memory) : mt_zeros(mt_view_shape(&p->view), MT_F32, MT_CPU);
-        memcpy(mt_f32(p->grad), m->v[GIVEN].f32 + which * m->flat + m->place[i], (size_t)mt_numel(p) * sizeof(float));
+        memcpy(mt_f32(p->grad), F(gradients) + which * m->flat + m->place[i], (size_t)mt_numel(p) * sizeof(float));
         mt_grad_ready(p);
     }
 }
@@ -140,9 +140,9 @@ static const mt_comm_engine engine_alone = { "alone", alone, NULL, NULL, NULL };
 static mt_status train(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
-    const int64_t *numbers = v[NUMBERS].i64s;
+    const int64_t *numbers = I64(numbers);
     model m = new_model(&rank->base, v);
-    int64_t *result = v[RESULTS].i64s + m.rank * MG_ZERO_RESULTS, steps = numbers[MG_ZERO_STEPS];
+    int64_t *result = I64(results) + m.rank * MG_ZERO_RESULTS, steps = numbers[MG_ZERO_STEPS];
     mt_zero *zero, *second = NULL;
     mt_comm one = { .rank = 0, .size = 1, .engine = &engine_alone };
     model another;
@@ -158,11 +158,11 @@ static mt_status train(mg_hub_rank *rank, void *user)
         rank->seen = count_open, rank->user = &m;
     for (int64_t s = 0; s < steps && status == MT_OK; s++) {
         double norm = 0;
-        mt_zero_begin(zero, 1, v[SAMPLES].i64s[m.rank]);
+        mt_zero_begin(zero, 1, I64(samples)[m.rank]);
         forward(&m);
         backward(&m, s);
-        status = mt_zero_step(zero, (double)S(LIMIT), &norm);
-        memcpy(&v[NORMS].i64s[m.rank * steps + s], &norm, sizeof norm);
+        status = mt_zero_step(zero, (double)S(max_norm), &norm);
+        memcpy(&I64(norms)[m.rank * steps + s], &norm, sizeof norm);
     }
     result[MG_ZERO_CALLS] = rank->calls;
     result[MG_ZERO_CLOSED] = m.closed + (second ? another.closed : 0);
@@ -174,7 +174,7 @@ static mt_status train(mg_hub_rank *rank, void *user)
     }
     for (int64_t i = 0; i < m.count; i++) {
         result[MG_ZERO_HAS] += m.param[i]->grad != NULL;
-        memcpy(v[PARAMETERS].f32 + m.rank * m.flat + m.place[i], mt_f32(m.param[i]),
+        memcpy(F(parameters) + m.rank * m.flat + m.place[i], mt_f32(m.param[i]),
                (size_t)mt_numel(m.param[i]) * sizeof(float));
     }
     result[MG_ZERO_STATUS] = status;
@@ -189,5 +189,5 @@ static mt_status train(mg_hub_rank *rank, void *user)
 void mg_call_zero(const mg_value *v)
 {
     bytes_before = mt_live_bytes(MT_CPU);
-    mg_on_hub((int)v[SAMPLES].count, v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
+    mg_on_hub((int)ARRAY(samples)->count, I64(numbers), I64(rows), train, (void *)v);
 }

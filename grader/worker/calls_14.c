@@ -111,7 +111,7 @@ static mt_status make(mt_comm *comm, void *user)
 {
     const mg_value *v = user;
     static const char no_words[] = "no message";
-    const int64_t *numbers = v[2].i64s;
+    const int64_t *numbers = I64(dp, pp, tp, failing split);
     counter count = { .fails = numbers[MG_MESH_FAILS] };
     counted world = { .base = { .rank = comm->rank, .size = comm->size, .engine = &engine }, comm, &count };
     mt_mesh nothing = { 0 }, *mesh = &nothing;
@@ -121,7 +121,8 @@ static mt_status make(mt_comm *comm, void *user)
     bool is_new = mesh != &nothing, said = mt_last_error()[0] && strcmp(mt_last_error(), no_words) != 0;
     said = said && (status != MT_ERR_ARGUMENT || names(mt_last_error(), numbers, comm->size));
     for (int axis = 0; axis < MG_MESH_AXES && is_new && status == MT_OK; axis++) {
-        int64_t all[MG_MESH_RANKS], rank = comm->rank, *to = v[1].i64s + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
+        int64_t all[MG_MESH_RANKS], rank = comm->rank,
+                                    *to = I64(members) + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
         if (members(all, mesh->comm[axis], rank) == MT_OK)
             memcpy(to, all, (size_t)mesh->comm[axis]->size * sizeof *all);
     }
@@ -133,13 +134,13 @@ static mt_status make(mt_comm *comm, void *user)
         mt_mesh_free(mesh);
     mt_mesh_free(NULL); /* is allowed */
     result[MG_MESH_STATUS] = status, result[MG_MESH_SPLITS] = count.splits, result[MG_MESH_OPEN] = count.open;
-    memcpy(v[0].i64s + comm->rank * MG_MESH_RESULTS, result, sizeof result);
+    memcpy(I64(results) + comm->rank * MG_MESH_RESULTS, result, sizeof result);
     return MT_OK;
 }
 
 void mg_call_mesh(const mg_value *v)
 {
-    mt_ranks_run((int)(v[0].count / MG_MESH_RESULTS), &(mt_wires){ .deadline = 1 }, make, (void *)v);
+    mt_ranks_run((int)(ARRAY(results)->count / MG_MESH_RESULTS), &(mt_wires){ .deadline = 1 }, make, (void *)v);
 }
 
 const mg_function mg_calls_14[] = {

@@ -186,12 +186,11 @@ static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
     return status == MT_OK ? MT_OK : mt_fail(status, "%s", words);
 }
 
-/* status and operations [P,2], words, operations [P,..]; numbers; the array of each rank; results [P,..] */
 void mg_call_pipe_step(const mg_value *v)
 {
-    int64_t ranks = v[0].count / 2, before = mt_live_bytes(MT_CPU);
-    results = v[4 + ranks].i64s;
-    memset(results, 0, (size_t)v[4 + ranks].count * sizeof *results);
+    int64_t before = mt_live_bytes(MT_CPU);
+    results = I64(results);
+    memset(results, 0, (size_t)ARRAY(results)->count * sizeof *results);
     mt_alloc_observe(watch, NULL);
     mg_on_ranks(v, run_pipe);
     mt_alloc_observe(NULL, NULL);

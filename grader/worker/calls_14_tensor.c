@@ -27,12 +27,12 @@ void mg_take_gradient(float *to, mt_tensor *leaf)
 
 void mg_note_forward(const mg_value *v, const mg_hub_rank *rank)
 {
-    v[0].i64s[rank->base.rank * MG_TP_RESULTS + MG_TP_FORWARD] = rank->calls;
+    I64(results)[rank->base.rank * MG_TP_RESULTS + MG_TP_FORWARD] = rank->calls;
 }
 
 mt_status mg_note_end(const mg_value *v, const mg_hub_rank *rank, const mt_tp *tp)
 {
-    int64_t *result = v[0].i64s + rank->base.rank * MG_TP_RESULTS;
+    int64_t *result = I64(results) + rank->base.rank * MG_TP_RESULTS;
     result[MG_TP_STATUS] = tp->status;
     result[MG_TP_CALLS] = rank->calls;
     result[MG_TP_ENDED] = mg_hub_now(rank);
@@ -46,75 +46,74 @@ static mt_status pair(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
-    int64_t n = v[2].count / rank->base.size, at = rank->base.rank * n;
+    int64_t n = ARRAY(out)->count / rank->base.size, at = rank->base.rank * n;
     mt_scope_begin();
     mt_shape shape = n % 2 ? MT_SHAPE(n) : MT_SHAPE(2, n / 2);
-    mt_tensor *x = mg_leaf(shape, F(6) + at), *dout = mt_from(shape, MT_F32, F(4) + at);
-    mt_tensor *out = N(7) == MG_TP_COPY ? mt_tp_copy(&tp, x) : mt_tp_reduce(&tp, x);
-    if (N(7) == MG_TP_TWICE)
+    mt_tensor *x = mg_leaf(shape, F(x) + at), *dout = mt_from(shape, MT_F32, F(dout) + at);
+    mt_tensor *out = N(kind) == MG_TP_COPY ? mt_tp_copy(&tp, x) : mt_tp_reduce(&tp, x);
+    if (N(kind) == MG_TP_TWICE)
         out = mt_add(out, mt_tp_reduce(&tp, mt_add(mt_tp_copy(&tp, x), mt_tp_copy(&tp, x))));
     mg_note_forward(v, rank);
-    memcpy(F(2) + at, mt_data(out), (size_t)n * sizeof(float));
+    memcpy(F(out) + at, mt_data(out), (size_t)n * sizeof(float));
     mt_backward_from(out, dout);
-    mg_take_gradient(F(3) + at, x);
-    memcpy(F(4) + at, mt_data(dout), (size_t)n * sizeof(float));
+    mg_take_gradient(F(dx) + at, x);
+    memcpy(F(dout) + at, mt_data(dout), (size_t)n * sizeof(float));
     mt_scope_end();
     return mg_note_end(v, rank, &tp);
 }
 
 void mg_call_tp_pair(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[5].i64s, v[1].i64s, pair, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), pair, (void *)v);
 }
 
 /* ---- products ---------------------------------------------------------------------------------------------- */
 
 /* results, rows, y [P,N,O], dx [P,N,I], dw1 [P,I,F], db1 [P,F], dw2 [P,F,O], db2 [P,O]; numbers, x [N,I], w1, b1, w2 as
  * their gradients, b2 [O], dy [N,O]; N. b1, b2 may be NULL. */
-enum { Y = 2, DX, DW1, DB1, DW2, DB2, NUMBERS, X, W1, B1, W2, B2, DY, ROWS };
 
 static mt_status products(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
-    int64_t P = rank->base.size, r = rank->base.rank, n = N(ROWS), I = v[X].count / n, O = v[DY].count / n,
-            width = v[W1].count / P / I;
+    int64_t P = rank->base.size, r = rank->base.rank, n = N(N), I = ARRAY(x)->count / n, O = ARRAY(dy)->count / n,
+            width = ARRAY(w1)->count / P / I;
     mt_scope_begin();
-    mt_tensor *x = mg_leaf(MT_SHAPE(n, I), F(X)), *w1 = mg_leaf(MT_SHAPE(I, width), F(W1) + r * I * width),
-              *w2 = mg_leaf(MT_SHAPE(width, O), F(W2) + r * width * O),
-              *b1 = F(B1) ? mg_leaf(MT_SHAPE(width), F(B1) + r * width) : NULL,
-              *b2 = F(B2) ? mg_leaf(MT_SHAPE(O), F(B2)) : NULL;
+    mt_tensor *x = mg_leaf(MT_SHAPE(n, I), F(x)), *w1 = mg_leaf(MT_SHAPE(I, width), F(w1) + r * I * width),
+              *w2 = mg_leaf(MT_SHAPE(width, O), F(w2) + r * width * O),
+              *b1 = F(b1) ? mg_leaf(MT_SHAPE(width), F(b1) + r * width) : NULL,
+              *b2 = F(b2) ? mg_leaf(MT_SHAPE(O), F(b2)) : NULL;
     mt_tensor *y = mt_tp_row_linear(&tp, mt_relu(mt_tp_column_linear(&tp, x, w1, b1)), w2, b2);
     mg_note_forward(v, rank);
     MT_CHECK(mt_numel(y) == n * O, "the result has %lld elements, not %lld", (long long)mt_numel(y),
              (long long)(n * O));
-    memcpy(F(Y) + r * n * O, mt_data(mt_contiguous(y)), (size_t)(n * O) * sizeof(float));
-    mt_backward_from(y, mt_from(MT_SHAPE(n, O), MT_F32, F(DY)));
-    mg_take_gradient(F(DX) + r * n * I, x);
-    mg_take_gradient(F(DW1) + r * I * width, w1);
-    mg_take_gradient(F(DW2) + r * width * O, w2);
+    memcpy(F(y) + r * n * O, mt_data(mt_contiguous(y)), (size_t)(n * O) * sizeof(float));
+    mt_backward_from(y, mt_from(MT_SHAPE(n, O), MT_F32, F(dy)));
+    mg_take_gradient(F(dx) + r * n * I, x);
+    mg_take_gradient(F(dw1) + r * I * width, w1);
+    mg_take_gradient(F(dw2) + r * width * O, w2);
     if (b1)
-        mg_take_gradient(F(DB1) + r * width, b1);
+        mg_take_gradient(F(db1) + r * width, b1);
     if (b2)
-        mg_take_gradient(F(DB2) + r * O, b2);
+        mg_take_gradient(F(db2) + r * O, b2);
     mt_scope_end();
     return mg_note_end(v, rank, &tp);
 }
 
 void mg_call_tp_products(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[NUMBERS].i64s, v[1].i64s, products, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), products, (void *)v);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------------- */
 
-/* status [1], out, words; all, layout [MG_TP_LAYOUT], size, rank */
 void mg_call_tp_shard(const mg_value *v)
 {
-    mt_tp_layout layout = { v[4].i64s[0], v[4].i64s[1], v[4].i64s[2], v[4].i64s[3] };
-    v[0].i64s[0] = mt_tp_shard(F(1), F(3), &layout, (int)N(5), (int)N(6));
-    if (v[0].i64s[0] != MT_OK)
-        snprintf((char *)v[2].u8, (size_t)v[2].count, "%s", mt_last_error());
+    mt_tp_layout layout = { I64(rows, groups, width, unit)[0], I64(rows, groups, width, unit)[1],
+                            I64(rows, groups, width, unit)[2], I64(rows, groups, width, unit)[3] };
+    I64(status)[0] = mt_tp_shard(F(out), F(all), &layout, (int)N(size), (int)N(rank));
+    if (I64(status)[0] != MT_OK)
+        snprintf((char *)U8(words), (size_t)ARRAY(words)->count, "%s", mt_last_error());
 }
 
 /* ---- a layer ----------------------------------------------------------------------------------------------- */
@@ -140,8 +139,8 @@ static mt_tensor *plain_attention(mt_tensor *qkv, int64_t heads)
 static mt_status layer(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
-    const int64_t *numbers = v[5].i64s, P = rank->base.size, r = rank->base.rank;
-    const int64_t C = numbers[MG_TP_C], width = numbers[MG_TP_F] / P, part = C / P, n = v[6].count;
+    const int64_t *numbers = I64(numbers), P = rank->base.size, r = rank->base.rank;
+    const int64_t C = numbers[MG_TP_C], width = numbers[MG_TP_F] / P, part = C / P, n = ARRAY(x)->count;
     const mt_shape shape = MT_SHAPE(numbers[MG_TP_B], numbers[MG_TP_T], C);
     const mt_shape shapes[MG_TP_WEIGHTS] = {
         MT_SHAPE(C, 3 * part), MT_SHAPE(3 * part), MT_SHAPE(part, C),  MT_SHAPE(C),
@@ -149,24 +148,24 @@ static mt_status layer(mg_hub_rank *rank, void *user)
     };
     mt_tp tp = { &rank->base, MT_OK };
     mt_tensor *w[MG_TP_WEIGHTS];
-    const float *whole = F(8);
+    const float *whole = F(w);
     mt_scope_begin();
-    for (int i = 0; i < MG_TP_WEIGHTS; whole += v[9].i64s[i], i++) {
-        const int64_t *d = v[10].i64s + i * MG_TP_LAYOUT;
+    for (int i = 0; i < MG_TP_WEIGHTS; whole += I64(elements)[i], i++) {
+        const int64_t *d = I64(layouts) + i * MG_TP_LAYOUT;
         mt_tp_layout layout = { d[0], d[1], d[2], d[3] };
         w[i] = mg_leaf(shapes[i], whole); /* as long as the whole, or shorter */
         if (layout.groups > 0)
             MT_CHECK(mt_tp_shard(mt_f32(w[i]), whole, &layout, (int)P, (int)r) == MT_OK, "%s", mt_last_error());
     }
-    mt_tensor *x = mg_leaf(shape, F(6));
+    mt_tensor *x = mg_leaf(shape, F(x));
     mt_tensor *attention = plain_attention(mt_tp_column_linear(&tp, x, w[0], w[1]), numbers[MG_TP_H] / P);
     mt_tensor *y = mt_add(x, mt_tp_row_linear(&tp, attention, w[2], w[3]));
     y = mt_add(y, mt_tp_row_linear(&tp, mt_relu(mt_tp_column_linear(&tp, x, w[4], w[5])), w[6], w[7]));
     mg_note_forward(v, rank);
-    memcpy(F(2) + r * n, mt_data(mt_contiguous(y)), (size_t)n * sizeof(float));
-    mt_backward_from(y, mt_from(shape, MT_F32, F(7)));
-    mg_take_gradient(F(3) + r * n, x);
-    float *dw = F(4) + v[4].count / P * r;
+    memcpy(F(y) + r * n, mt_data(mt_contiguous(y)), (size_t)n * sizeof(float));
+    mt_backward_from(y, mt_from(shape, MT_F32, F(dy)));
+    mg_take_gradient(F(dx) + r * n, x);
+    float *dw = F(dw) + ARRAY(dw)->count / P * r;
     for (int i = 0; i < MG_TP_WEIGHTS; dw += mt_numel(w[i]), i++)
         mg_take_gradient(dw, w[i]);
     mt_scope_end();
@@ -175,5 +174,5 @@ static mt_status layer(mg_hub_rank *rank, void *user)
 
 void mg_call_tp_layer(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[5].i64s, v[1].i64s, layer, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), layer, (void *)v);
 }

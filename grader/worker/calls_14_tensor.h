@@ -1,5 +1,5 @@
-/* calls_14_tensor.h -- calls of lab 14 on ranks whose collectives are noted (worker/hub.h); of each, v[0] is
- * [P,MG_TP_RESULTS]. */
+/* calls_14_tensor.h -- calls of lab 14 on ranks whose collectives are noted (worker/hub.h); the results of
+ * each are [P,MG_TP_RESULTS]. */
 #pragma once
 
 #include "parallel/tensor_parallel.h"

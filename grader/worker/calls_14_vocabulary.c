@@ -8,12 +8,11 @@
 #include "ops/ops.h"
 #include "worker/calls_14_tensor.h"
 
-/* begin, end, all [n]; rows, size, rank [n] */
 void mg_call_tp_range(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[0].count; i++) {
-        mt_tp_range r = mt_tp_range_of(v[3].i64s[i], (int)v[4].i64s[i], (int)v[5].i64s[i]);
-        v[0].i64s[i] = r.begin, v[1].i64s[i] = r.end, v[2].i64s[i] = r.all;
+    for (int64_t i = 0; i < ARRAY(begin)->count; i++) {
+        mt_tp_range r = mt_tp_range_of(I64(rows)[i], (int)I64(size)[i], (int)I64(rank)[i]);
+        I64(begin)[i] = r.begin, I64(end)[i] = r.end, I64(all)[i] = r.all;
     }
 }
 
@@ -29,47 +28,46 @@ static mt_status embedding(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
-    mt_tp_range mine = range_of(&v[8], rank->base.rank);
-    int64_t n = v[6].count, C = v[7].count / n;
+    mt_tp_range mine = range_of(ARRAY(at), rank->base.rank);
+    int64_t n = ARRAY(ids)->count, C = ARRAY(dout)->count / n;
     mt_scope_begin();
-    mt_tensor *w = mg_leaf(MT_SHAPE(mine.end - mine.begin, C), F(5) + mine.begin * C);
+    mt_tensor *w = mg_leaf(MT_SHAPE(mine.end - mine.begin, C), F(w) + mine.begin * C);
     mt_shape shape = n % 2 ? MT_SHAPE(n) : MT_SHAPE(2, n / 2), rows = n % 2 ? MT_SHAPE(n, C) : MT_SHAPE(2, n / 2, C);
-    mt_tensor *out = mt_tp_embedding(&tp, w, mt_from(shape, MT_I32, v[6].ptr), mine);
+    mt_tensor *out = mt_tp_embedding(&tp, w, mt_from(shape, MT_I32, I32(ids)), mine);
     mg_note_forward(v, rank);
-    memcpy(F(2) + rank->base.rank * n * C, mt_data(out), (size_t)(n * C) * sizeof(float));
+    memcpy(F(out) + rank->base.rank * n * C, mt_data(out), (size_t)(n * C) * sizeof(float));
     mt_backward_from(mt_scale(mt_sum(w), MG_TP_MORE), mt_from(MT_SCALAR, MT_F32, &(float){ 1 })); /* another user's */
-    mt_backward_from(out, mt_from(rows, MT_F32, F(7)));
-    mg_take_gradient(F(3) + mine.begin * C, w);
+    mt_backward_from(out, mt_from(rows, MT_F32, F(dout)));
+    mg_take_gradient(F(dw) + mine.begin * C, w);
     mt_scope_end();
     return mg_note_end(v, rank, &tp);
 }
 
 void mg_call_tp_embedding(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[4].i64s, v[1].i64s, embedding, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), embedding, (void *)v);
 }
 
-/* results, rows, loss [P], dlogits [N,V]; numbers, logits [N,V], target [N], dloss [1], at [P + 1] */
 static mt_status cross_entropy(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
-    mt_tp_range mine = range_of(&v[8], rank->base.rank);
-    int64_t n = v[6].count, V = v[5].count / n, width = mine.end - mine.begin;
+    mt_tp_range mine = range_of(ARRAY(at), rank->base.rank);
+    int64_t n = ARRAY(target)->count, V = ARRAY(logits)->count / n, width = mine.end - mine.begin;
     float *own = malloc((size_t)(n * width) * sizeof *own + 1);
     MT_CHECK(own, "out of memory");
     for (int64_t i = 0; i < n && width > 0; i++)
-        memcpy(own + i * width, F(5) + i * V + mine.begin, (size_t)width * sizeof *own);
+        memcpy(own + i * width, F(logits) + i * V + mine.begin, (size_t)width * sizeof *own);
     mt_scope_begin();
     mt_tensor *logits = mg_leaf(MT_SHAPE(n, width), own);
-    mt_tensor *loss = mt_tp_cross_entropy(&tp, logits, mt_from(MT_SHAPE(n), MT_I32, v[6].ptr), mine);
+    mt_tensor *loss = mt_tp_cross_entropy(&tp, logits, mt_from(MT_SHAPE(n), MT_I32, I32(target)), mine);
     mg_note_forward(v, rank);
-    F(2)[rank->base.rank] = (float)mt_item(loss);
+    F(loss)[rank->base.rank] = (float)mt_item(loss);
     mt_tensor *more = mt_scale(mt_sum(logits), MG_TP_MORE); /* the gradient of another user, which comes first */
-    mt_backward_from(mt_add(loss, more), mt_from(MT_SCALAR, MT_F32, F(7)));
+    mt_backward_from(mt_add(loss, more), mt_from(MT_SCALAR, MT_F32, F(dloss)));
     mg_take_gradient(own, logits);
     for (int64_t i = 0; i < n && width > 0; i++)
-        memcpy(F(3) + i * V + mine.begin, own + i * width, (size_t)width * sizeof *own);
+        memcpy(F(dlogits) + i * V + mine.begin, own + i * width, (size_t)width * sizeof *own);
     mt_scope_end();
     free(own);
     return mg_note_end(v, rank, &tp);
@@ -77,7 +75,7 @@ static mt_status cross_entropy(mg_hub_rank *rank, void *user)
 
 void mg_call_tp_cross_entropy(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[4].i64s, v[1].i64s, cross_entropy, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), cross_entropy, (void *)v);
 }
 
 /* results, rows, loss [P], dx [P,N,C], dw [V,C]; numbers, x [N,C], w [V,C], target [N], at [P + 1] of the table's rows,
@@ -86,44 +84,43 @@ static mt_status classifier(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
-    mt_tp_range rows = range_of(&v[9], rank->base.rank);
-    int64_t n = v[8].count, C = v[6].count / n;
+    mt_tp_range rows = range_of(ARRAY(at), rank->base.rank);
+    int64_t n = ARRAY(target)->count, C = ARRAY(x)->count / n;
     mt_scope_begin();
-    mt_tensor *x = mg_leaf(MT_SHAPE(1, n, C), F(6)),
-              *w = mg_leaf(MT_SHAPE(rows.end - rows.begin, C), F(7) + rows.begin * C);
-    mt_tensor *target = mt_from(MT_SHAPE(n), MT_I32, v[8].ptr);
-    mt_tensor *loss = mt_tp_classifier(&tp, x, w, target, mt_tp_classes(rows, N(10)));
+    mt_tensor *x = mg_leaf(MT_SHAPE(1, n, C), F(x)),
+              *w = mg_leaf(MT_SHAPE(rows.end - rows.begin, C), F(w) + rows.begin * C);
+    mt_tensor *target = mt_from(MT_SHAPE(n), MT_I32, I32(target));
+    mt_tensor *loss = mt_tp_classifier(&tp, x, w, target, mt_tp_classes(rows, N(classes)));
     mg_note_forward(v, rank);
-    F(2)[rank->base.rank] = (float)mt_item(loss);
+    F(loss)[rank->base.rank] = (float)mt_item(loss);
     mt_backward(loss);
-    mg_take_gradient(F(3) + rank->base.rank * n * C, x);
-    mg_take_gradient(F(4) + rows.begin * C, w);
+    mg_take_gradient(F(dx) + rank->base.rank * n * C, x);
+    mg_take_gradient(F(dw) + rows.begin * C, w);
     mt_scope_end();
     return mg_note_end(v, rank, &tp);
 }
 
 void mg_call_tp_classifier(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[5].i64s, v[1].i64s, classifier, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), classifier, (void *)v);
 }
 
-/* results, rows, norm [P] (bits of doubles); numbers, divided [P], replicated [P] (the same) */
 static mt_status norm(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
     double divided, replicated, all;
-    memcpy(&divided, v[4].i64s + rank->base.rank, sizeof divided);
-    memcpy(&replicated, v[5].i64s + rank->base.rank, sizeof replicated);
+    memcpy(&divided, I64(divided) + rank->base.rank, sizeof divided);
+    memcpy(&replicated, I64(replicated) + rank->base.rank, sizeof replicated);
     all = mt_tp_norm(&tp, divided, replicated);
     if (tp.status != MT_OK) /* calls nothing more */
         all = mt_tp_norm(&tp, divided, replicated);
     mg_note_forward(v, rank);
-    memcpy(v[2].i64s + rank->base.rank, &all, sizeof all);
+    memcpy(I64(norm) + rank->base.rank, &all, sizeof all);
     return mg_note_end(v, rank, &tp);
 }
 
 void mg_call_tp_norm(const mg_value *v)
 {
-    mg_on_hub((int)(v[0].count / MG_TP_RESULTS), v[3].i64s, v[1].i64s, norm, (void *)v);
+    mg_on_hub((int)(ARRAY(results)->count / MG_TP_RESULTS), I64(numbers), I64(rows), norm, (void *)v);
 }

@@ -15,49 +15,48 @@ static double number(const int64_t *bits)
     return x;
 }
 
-/* cluster; slow; failures; tasks; after: from value `from` on */
-static mt_cluster cluster_of(const mg_value *v, mt_cluster_tasks *tasks, int from)
+static mt_cluster cluster_of(const mg_value *v, mt_cluster_tasks *tasks)
 {
-    const int64_t *n = v[from].i64s, *in = n + MG_CLUSTER_INSIDE, *net = n + MG_CLUSTER_NETWORK;
-    *tasks = (mt_cluster_tasks){ .task = v[from + 3].ptr,
-                                 .count = v[from + 3].count / MG_TASK_COLUMNS,
-                                 .after = v[from + 4].i64s,
-                                 .afters = v[from + 4].count };
+    const int64_t *n = I64(cluster), *in = n + MG_CLUSTER_INSIDE, *net = n + MG_CLUSTER_NETWORK;
+    *tasks = (mt_cluster_tasks){ .task = ARRAY(tasks)->ptr,
+                                 .count = ARRAY(tasks)->count / MG_TASK_COLUMNS,
+                                 .after = I64(after),
+                                 .afters = ARRAY(after)->count };
     return (mt_cluster){ .devices = n[MG_CLUSTER_DEVICES],
                          .machine = n[MG_CLUSTER_MACHINE],
                          .inside = { number(in), number(in + 1), number(in + 2) },
                          .network = { number(net), number(net + 1), number(net + 2) },
-                         .slow = v[from + 1].ptr,
-                         .slows = v[from + 1].count / 4,
-                         .failure = v[from + 2].ptr,
-                         .failures = v[from + 2].count / 2 };
+                         .slow = ARRAY(slow)->ptr,
+                         .slows = ARRAY(slow)->count / 4,
+                         .failure = ARRAY(failures)->ptr,
+                         .failures = ARRAY(failures)->count / 2 };
 }
 
-/* status, failed [2]; end; ends [n]; words; cluster, slow, failures, tasks, after */
 void mg_call_cluster_run(const mg_value *v)
 {
     mt_cluster_tasks tasks;
-    mt_cluster cluster = cluster_of(v, &tasks, 4);
+    mt_cluster cluster = cluster_of(v, &tasks);
     mt_cluster_outcome out = { 0 };
-    double begin = number(&v[4].i64s[MG_CLUSTER_BEGIN]);
-    v[0].i64s[0] = mt_cluster_run(&out, v[2].ptr, &cluster, &tasks, begin);
-    v[0].i64s[1] = out.failed;
-    memcpy(v[1].ptr, &out.end, sizeof out.end);
-    snprintf((char *)v[3].u8, (size_t)v[3].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
+    double begin = number(&I64(cluster)[MG_CLUSTER_BEGIN]);
+    I64(status, failed)[0] = mt_cluster_run(&out, ARRAY(ends)->ptr, &cluster, &tasks, begin);
+    I64(status, failed)[1] = out.failed;
+    memcpy(I64(end), &out.end, sizeof out.end);
+    snprintf((char *)U8(words), (size_t)ARRAY(words)->count, "%s",
+             I64(status, failed)[0] == MT_OK ? "" : mt_last_error());
 }
 
-/* status, walked [2]; run [8] bits; words; job [4]; cluster, slow, failures, tasks, after */
 void mg_call_cluster_train(const mg_value *v)
 {
     mt_cluster_tasks tasks;
-    mt_cluster cluster = cluster_of(v, &tasks, 4);
+    mt_cluster cluster = cluster_of(v, &tasks);
     mt_cluster_trained out = { .walked = MG_15_UNCHANGED };
     mt_cluster_job job;
-    memcpy(&job, v[3].ptr, sizeof job);
-    v[0].i64s[0] = mt_cluster_train(&out, &cluster, &tasks, &job);
-    v[0].i64s[1] = out.walked;
-    memcpy(v[1].ptr, &out.time, sizeof out.time);
-    snprintf((char *)v[2].u8, (size_t)v[2].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
+    memcpy(&job, I64(job), sizeof job);
+    I64(status, walked)[0] = mt_cluster_train(&out, &cluster, &tasks, &job);
+    I64(status, walked)[1] = out.walked;
+    memcpy(I64(run), &out.time, sizeof out.time);
+    snprintf((char *)U8(words), (size_t)ARRAY(words)->count, "%s",
+             I64(status, walked)[0] == MT_OK ? "" : mt_last_error());
 }
 
 /* n computations at once, each on a device of its own, all different. */
@@ -73,9 +72,9 @@ static mt_cluster_tasks *many_tasks(int64_t n)
 void mg_call_cluster_costs(const mg_value *v)
 {
     const mt_cluster_slow slow[] = { { 0, 2000, 6000, 2 }, { 0, 9000, 13000, 3 } }; /* many steps each, and between */
-    mt_cluster_tasks *tasks = many_tasks(v[0].i64);
-    mt_cluster_job job = { v[1].i64, 10, 1, 1 };
-    mt_cluster cluster = { v[0].i64, 8, { 0, 1, 1 }, { 0, 1, 1 }, slow, job.steps ? 2 : 0, NULL, 0 };
+    mt_cluster_tasks *tasks = many_tasks(N(tasks));
+    mt_cluster_job job = { N(steps), 10, 1, 1 };
+    mt_cluster cluster = { N(tasks), 8, { 0, 1, 1 }, { 0, 1, 1 }, slow, job.steps ? 2 : 0, NULL, 0 };
     mt_cluster_outcome out;
     mt_cluster_trained trained;
     mt_status status =

@@ -4,20 +4,20 @@
 
 typedef void part(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage);
 
-static mt_plan_model model_of(const mg_value *v)
+static mt_plan_model model_of(const int64_t *sent)
 {
     mt_plan_model m;
-    memcpy(&m, v->i64s, sizeof m);
+    memcpy(&m, sent, sizeof m);
     return m;
 }
 
 static void call(const mg_value *v, part *run)
 {
-    mt_plan_model m = model_of(&v[1]);
-    mt_plan_strategy s = mg_plan_strategy(v[2].i64s);
+    mt_plan_model m = model_of(I64(model));
+    mt_plan_strategy s = mg_plan_strategy(I64(strategy));
     mt_plan_cost cost = { 0 };
-    run(&cost, &m, &s, v[3].i64);
-    memcpy(v[0].i64s, &cost, sizeof cost);
+    run(&cost, &m, &s, N(stage));
+    memcpy(I64(result), &cost, sizeof cost);
 }
 
 static void all(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
@@ -27,16 +27,16 @@ static void all(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_st
 
 void mg_call_plan_params(const mg_value *v)
 {
-    mt_plan_model m = model_of(&v[1]);
-    mt_plan_strategy s = mg_plan_strategy(v[2].i64s);
-    v[0].i64s[0] = mt_plan_params(&m, &s, v[3].i64);
+    mt_plan_model m = model_of(I64(model));
+    mt_plan_strategy s = mg_plan_strategy(I64(strategy));
+    I64(result)[0] = mt_plan_params(&m, &s, N(stage));
 }
 
 void mg_call_plan_kept(const mg_value *v)
 {
-    mt_plan_model m = model_of(&v[1]);
-    mt_plan_strategy s = mg_plan_strategy(v[2].i64s);
-    v[0].i64s[0] = mt_plan_kept(&m, &s);
+    mt_plan_model m = model_of(I64(model));
+    mt_plan_strategy s = mg_plan_strategy(I64(strategy));
+    I64(result)[0] = mt_plan_kept(&m, &s);
 }
 
 void mg_call_plan_state(const mg_value *v)

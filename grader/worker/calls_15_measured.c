@@ -61,10 +61,10 @@ static void free_model(model *m)
 
 void mg_call_measured_step(const mg_value *v)
 {
-    mt_plan_strategy s = mg_plan_strategy(v[2].i64s);
+    mt_plan_strategy s = mg_plan_strategy(I64(strategy));
     int64_t start = mt_live_bytes(MT_CPU);
-    model m = with_optim(new_module(v[1].i64s, s.recompute));
-    v[0].i64s[0] = mt_live_bytes(MT_CPU) - start;
+    model m = with_optim(new_module(I64(model), s.recompute));
+    I64(measured)[0] = mt_live_bytes(MT_CPU) - start;
     mt_peak_reset(MT_CPU);
     for (int64_t i = 0; i < s.micro; i++) {
         mt_scope_begin();
@@ -74,11 +74,11 @@ void mg_call_measured_step(const mg_value *v)
         mt_tensor *loss = mt_gpt2_loss(m.module, ids, ids);
         mt_autocast_end();
         if (i == 0)
-            v[0].i64s[1] = mt_live_bytes(MT_CPU) - before - loss->storage->bytes;
+            I64(measured)[1] = mt_live_bytes(MT_CPU) - before - loss->storage->bytes;
         mt_backward(loss);
         mt_scope_end();
     }
-    v[0].i64s[2] = mt_peak_bytes(MT_CPU) - start;
+    I64(measured)[2] = mt_peak_bytes(MT_CPU) - start;
     free_model(&m);
 }
 
@@ -173,9 +173,10 @@ static mt_status divided_step(one_rank *r, model *m, const mt_mesh *mesh, const 
 static mt_status run(mt_comm *comm, void *user)
 {
     const job *j = user;
+    const mg_value *v = j->v;
     const mt_plan_strategy *s = &j->s;
-    const int64_t *dims = j->v[1].i64s;
-    int64_t *sent = j->v[0].i64s + (ptrdiff_t)3 * comm->rank;
+    const int64_t *dims = I64(model);
+    int64_t *sent = I64(measured) + (ptrdiff_t)3 * comm->rank;
     one_rank r = { s, NULL, NULL };
     mt_mesh *mesh;
     omp_set_num_threads(1); /* of this rank */
@@ -210,7 +211,7 @@ static mt_status run(mt_comm *comm, void *user)
 
 void mg_call_measured_wire(const mg_value *v)
 {
-    job j = { v, mg_plan_strategy(v[2].i64s) };
+    job j = { v, mg_plan_strategy(I64(strategy)) };
     const mt_wires wires = { .network = { 0, 1e-12 }, .deadline = 20 };
     mt_status status = mt_ranks_run((int)(j.s.dp * j.s.pp * j.s.tp), &wires, run, &j);
     MT_CHECK(status == MT_OK, "%s", mt_last_error());

@@ -244,9 +244,9 @@ static double simulated_seconds(const int64_t *n)
 /* simulated, real [2] bits; experiments [k, MG_REAL_NUMBERS] */
 void mg_call_cluster_ranks(const mg_value *v)
 {
-    for (int64_t i = 0; i < v[1].count / MG_REAL_NUMBERS; i++) {
-        const int64_t *n = v[1].i64s + i * MG_REAL_NUMBERS;
+    for (int64_t i = 0; i < ARRAY(experiments)->count / MG_REAL_NUMBERS; i++) {
+        const int64_t *n = I64(experiments) + i * MG_REAL_NUMBERS;
         double both[2] = { simulated_seconds(n), real_seconds(n) };
-        memcpy(v[0].i64s + 2 * i, both, sizeof both);
+        memcpy(I64(simulated, real) + 2 * i, both, sizeof both);
     }
 }

@@ -20,17 +20,16 @@ static void note(void *context, int64_t time, int64_t job, int64_t devices)
     r->to[0] = ++r->count;
 }
 
-/* status; runs [n,2]; changes [1 + 3 room]; words; jobs [n,6]; cluster [3] */
 void mg_call_sched(const mg_value *v)
 {
-    int64_t n = v[4].count / 6;
-    mt_sched_cluster cluster = { v[5].i64s[0], (mt_sched_policy)v[5].i64s[1], v[5].i64s[2] };
-    record r = { v[2].i64s, 0, (v[2].count - 1) / 3 };
+    int64_t n = ARRAY(jobs)->count / 6;
+    mt_sched_cluster cluster = { I64(cluster)[0], (mt_sched_policy)I64(cluster)[1], I64(cluster)[2] };
+    record r = { I64(changes), 0, (ARRAY(changes)->count - 1) / 3 };
     r.to[0] = 0;
-    for (int64_t i = 0; i < v[1].count; i++)
-        v[1].i64s[i] = MG_15_UNCHANGED;
-    v[0].i64s[0] = mt_sched((mt_sched_run *)v[1].ptr, (const mt_sched_job *)v[4].ptr, n, &cluster, note, &r);
-    snprintf((char *)v[3].u8, (size_t)v[3].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
+    for (int64_t i = 0; i < ARRAY(runs)->count; i++)
+        I64(runs)[i] = MG_15_UNCHANGED;
+    I64(status)[0] = mt_sched((mt_sched_run *)I64(runs), (const mt_sched_job *)I64(jobs), n, &cluster, note, &r);
+    snprintf((char *)U8(words), (size_t)ARRAY(words)->count, "%s", I64(status)[0] == MT_OK ? "" : mt_last_error());
 }
 
 /* fairness [1], slowdown [1], bits; x [n] bits; job, run */
@@ -39,10 +38,10 @@ void mg_call_sched_fairness(const mg_value *v)
     double index, slowdown;
     mt_sched_job job;
     mt_sched_run run;
-    memcpy(&job, v[3].ptr, sizeof job);
-    memcpy(&run, v[4].ptr, sizeof run);
-    index = mt_sched_fairness(v[2].ptr, v[2].count);
+    memcpy(&job, I64(job), sizeof job);
+    memcpy(&run, I64(run), sizeof run);
+    index = mt_sched_fairness(ARRAY(x)->ptr, ARRAY(x)->count);
     slowdown = mt_sched_slowdown(&job, &run);
-    memcpy(v[0].ptr, &index, sizeof index);
-    memcpy(v[1].ptr, &slowdown, sizeof slowdown);
+    memcpy(I64(fairness), &index, sizeof index);
+    memcpy(I64(slowdown), &slowdown, sizeof slowdown);
 }

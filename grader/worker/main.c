@@ -2,11 +2,10 @@
  *
  * It shares its address space with the student's code, so its replies are not trusted. Every array is between
  * inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
-#include "sandbox/wire.h"
-#include "worker/call.h"
 #include "worker/heap.h"
 #include "worker/on_device.h"
 #include "worker/small_stack.h"
+#include "worker/values.h"
 
 #include <omp.h>
 #include <signal.h>
@@ -18,13 +17,10 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* The lab's table; the linker sets this name to mg_calls_NN (grader/build/build.c). */
-extern const mg_function mg_calls[];
-
 bool mg_keeps, mg_aborted;
-static mg_wire_request request; /* the current one, for the fault handler too */
-static mg_value values[MG_WIRE_VALUES];
-static char *region; /* all arrays of the current call and their guards */
+static mg_wire_request request;             /* the current one, for the fault handler too */
+static mg_value values[MG_WIRE_VALUES + 1]; /* the last one has no name */
+static char *region;                        /* all arrays of the current call and their guards */
 static size_t region_bytes;
 static _Thread_local char *stack_top;  /* NULL: this thread's stack is not watched */
 static _Thread_local bool small_stack; /* it has that of a counted call */
@@ -49,17 +45,11 @@ static void reply(mg_reply_kind what, int32_t value, int64_t distance)
         _exit(1);
 }
 
-static bool is_array(uint32_t kind)
-{
-    return kind == MG_IN || kind == MG_OUT || kind == MG_INOUT;
-}
-
 static bool map_array(const mg_wire_value *v, mg_value *value, char *at)
 {
     bool input = v->kind == MG_IN;
     uint64_t pages = mg_pages(v->bytes);
     value->ptr = at + (request.at_end ? pages - v->bytes : 0);
-    value->count = (int64_t)v->bytes / mt_dtype_size((mt_dtype)v->dtype);
     return pages == 0 ||
            mmap(at, pages, input ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
                 input ? MG_FD_INPUT : MG_FD_OUTPUT, (off_t)v->offset) != MAP_FAILED;
@@ -71,20 +61,21 @@ static bool map_values(void)
     uint64_t at = MG_GUARD + (uint64_t)request.shift * MG_PAGE;
     region_bytes = at;
     for (uint32_t i = 0; i < request.count; i++)
-        if (is_array(request.value[i].kind))
+        if (mg_wire_is_array(&request.value[i]))
             region_bytes += mg_pages(request.value[i].bytes) + MG_GUARD;
     region = mmap(NULL, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED)
         return false;
     for (uint32_t i = 0; i < request.count; i++) {
         const mg_wire_value *v = &request.value[i];
-        values[i] = (mg_value){ .i64 = v->i64, .scalar = v->f32 };
-        if (!is_array(v->kind))
+        values[i] = mg_value_of(v);
+        if (!mg_wire_is_array(v))
             continue;
         if (!map_array(v, &values[i], region + at))
             return false;
         at += mg_pages(v->bytes) + MG_GUARD;
     }
+    mg_values_end(values, &request);
     return true;
 }
 
@@ -96,7 +87,7 @@ static int32_t nearest_array(const char *address)
     for (uint32_t i = 0; region && address >= region && address < region + region_bytes && i < request.count; i++) {
         const char *start = values[i].ptr, *end = start + request.value[i].bytes;
         int64_t distance = address >= end ? address - end : address < start ? start - address : 0;
-        if (is_array(request.value[i].kind) && distance < least) {
+        if (mg_wire_is_array(&request.value[i]) && distance < least) {
             nearest = (int32_t)i;
             least = distance;
         }
@@ -225,14 +216,6 @@ static void leave_faults(void)
         sigaction(signals[i], &other[i], NULL);
 }
 
-static const mg_function *find(const char *name)
-{
-    for (const mg_function *f = mg_calls; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f;
-    return NULL;
-}
-
 static int64_t allocated(void)
 {
     return mg_heap_live ? mg_heap_live() : 0;
@@ -269,7 +252,7 @@ static int64_t call_and_check(const mg_function *function, int64_t before_thread
 static void serve(void)
 {
     mg_wire_go go;
-    const mg_function *function = find(request.function);
+    const mg_function *function = mg_function_of(request.function);
     if (!function) {
         reply(MG_UNKNOWN, -1, 0);
         return;

@@ -5,6 +5,7 @@
  * values, and refuses counts below the minimum. */
 #include "worker/on_device.h"
 #include "worker/device_calls.h"
+#include "worker/values.h"
 #include "sandbox/wire_device.h"
 
 #include "emulator/count/counters.h"
@@ -40,14 +41,14 @@ typedef struct array {
 
 /* All begin 1, 2 or 3 elements behind a multiple of 16 bytes, not all at the same, or only one of the arrays does
  * (MG_OFF_ONE): half of the number is that of the array; an odd one is for 1 element, an even one for 2. */
-static size_t bytes_before(const mg_wire_request *request, const mg_value *values, int i)
+static size_t bytes_before(const mg_wire_request *request, int i)
 {
     size_t size = (size_t)mt_dtype_size(request->value[i].dtype);
     if (request->off < MG_OFF_ONE)
         return request->off == MG_OFF_ALL ? (size_t)(1 + i % 3) * size : 0;
     uint32_t number = request->off - MG_OFF_ONE, arrays = 0, earlier = 0;
     for (int k = 0; k < (int)request->count - 1; k++) /* without the report */
-        arrays += values[k].ptr != NULL, earlier += values[k].ptr && k < i;
+        arrays += mg_wire_is_array(&request->value[k]), earlier += mg_wire_is_array(&request->value[k]) && k < i;
     return number / 2 % arrays == earlier ? (2 - number % 2) * size : 0;
 }
 
@@ -258,19 +259,20 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
 {
     int last = (int)request->count - 1;
     mg_device_report *report = values[last].ptr;
-    mg_value moved[MG_WIRE_VALUES];
+    mg_value moved[MG_WIRE_VALUES + 1];
     array arrays[MG_WIRE_VALUES] = { { 0 } };
     uint64_t times[256], before = errors_so_far();
     size_t known = remember(times, MT_COUNT(times)), room = free_memory();
     memcpy(moved, values, sizeof moved);
     for (int i = 0; i < last; i++) {
         const mg_wire_value *wire = &request->value[i];
-        arrays[i] = (array){ values[i].ptr, NULL, wire->bytes, bytes_before(request, values, i), wire->kind == MG_IN };
-        if (values[i].ptr) {
+        arrays[i] = (array){ values[i].ptr, NULL, wire->bytes, bytes_before(request, i), wire->kind == MG_IN };
+        if (mg_wire_is_array(wire) && strcmp(wire->name, "aborted") != 0) {
             to_device(&arrays[i]);
             moved[i].ptr = arrays[i].device;
         }
     }
+    mg_values_end(moved, request);
     set_emulator(); /* what the emulator reads later, too, is not a unit's to choose */
     emu_reversed = !request->at_end;
     emu_counts_reset();

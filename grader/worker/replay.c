@@ -3,23 +3,20 @@
  *   replay CALLS         every array is a block of malloc of its exact size, so that AddressSanitizer sees its ends
  *
  * `make debug` builds and runs it (grader/tools/debug.sh). It compares nothing: the grade did. */
-#include "sandbox/wire.h"
 #include "sandbox/wire_device.h"
-#include "worker/call.h"
 #include "worker/heap.h"
 #include "worker/on_device.h"
+#include "worker/values.h"
 
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const mg_function mg_calls[]; /* the lab's table, as in main.c */
-
 bool mg_keeps, mg_aborted;
 static mg_wire_request request;
-static mg_value values[MG_WIRE_VALUES];
-static void *before[MG_WIRE_VALUES]; /* the contents of inputs */
+static mg_value values[MG_WIRE_VALUES + 1]; /* the last one has no name */
+static void *before[MG_WIRE_VALUES];        /* the contents of inputs */
 
 /* A CUDA launcher: the last array is the emulator's report. Counted calls of C functions have a report too, and are
  * replayed uncounted. */
@@ -36,19 +33,13 @@ int64_t mg_heap_live(void)
     return __sanitizer_get_current_allocated_bytes ? (int64_t)__sanitizer_get_current_allocated_bytes() : 0;
 }
 
-static bool is_array(uint32_t kind)
-{
-    return kind == MG_IN || kind == MG_OUT || kind == MG_INOUT;
-}
-
 static void read_arrays(FILE *file)
 {
     for (uint32_t i = 0; i < request.count; i++) {
         const mg_wire_value *v = &request.value[i];
-        values[i] = (mg_value){ .i64 = v->i64, .scalar = v->f32 };
-        if (!is_array(v->kind))
+        values[i] = mg_value_of(v);
+        if (!mg_wire_is_array(v))
             continue;
-        values[i].count = (int64_t)v->bytes / mt_dtype_size((mt_dtype)v->dtype);
         values[i].ptr = malloc(v->bytes);
         before[i] = malloc(v->bytes);
         if ((v->bytes && (!values[i].ptr || !before[i])) || fread(before[i], 1, v->bytes, file) != v->bytes) {
@@ -57,12 +48,13 @@ static void read_arrays(FILE *file)
         }
         memcpy(values[i].ptr, before[i], v->bytes);
     }
+    mg_values_end(values, &request);
 }
 
 /* The first elements of an array that the call has written. */
 static void print_array(uint32_t index, const mg_wire_value *v)
 {
-    printf("  argument %u:", index);
+    printf("  %s:", v->name);
     for (int64_t i = 0; i < values[index].count && i < 8; i++)
         printf(" %g", mt_load_f64(values[index].ptr, (mt_dtype)v->dtype, i));
     printf("%s\n", values[index].count > 8 ? " ..." : "");
@@ -80,15 +72,15 @@ static void after_call(void)
 {
     for (uint32_t i = 0; i < request.count; i++) {
         const mg_wire_value *v = &request.value[i];
-        if (is_array(v->kind) && v->kind == MG_IN && v->bytes && memcmp(values[i].ptr, before[i], v->bytes) != 0)
-            printf("  argument %u was written, but it is an input\n", i);
-        if (is_array(v->kind) && v->kind != MG_IN && !(on_device() && i == request.count - 1))
+        if (v->kind == MG_IN && v->bytes && memcmp(values[i].ptr, before[i], v->bytes) != 0)
+            printf("  %s was written, but it is an input\n", v->name);
+        if (mg_wire_is_array(v) && v->kind != MG_IN && !(on_device() && i == request.count - 1))
             print_array(i, v);
     }
     if (on_device())
         print_finding();
     for (uint32_t i = 0; i < request.count; i++)
-        if (is_array(request.value[i].kind)) {
+        if (mg_wire_is_array(&request.value[i])) {
             free(values[i].ptr);
             free(before[i]);
         }
@@ -103,13 +95,11 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int call = 1; fread(&request, sizeof request, 1, file) == 1; call++) {
-        const mg_function *function = mg_calls;
-        while (function->name && strcmp(function->name, request.function) != 0)
-            function++;
+        const mg_function *function = mg_function_of(request.function);
         read_arrays(file);
         printf("call %d: %s\n", call, request.function);
         omp_set_num_threads((int)request.threads);
-        if (!function->name)
+        if (!function)
             printf("  no such function\n");
         else if (on_device())
             mg_on_device(function, values, &request);

@@ -16,6 +16,7 @@
 #include "worker/sharing.h"
 #include "worker/small_stack.h"
 #include "worker/statics.h"
+#include "worker/values.h"
 
 #include <link.h>
 #include <omp.h>
@@ -113,6 +114,7 @@ static char *copy_arrays(mg_value *of, char *to, const mg_value *values, const m
         of[i].ptr = memcpy(to + (uintptr_t)values[i].ptr % MG_PAGE, values[i].ptr, bytes);
         to += mg_pages(bytes) + MG_PAGE;
     }
+    mg_values_end(of, request);
     return to;
 }
 
@@ -123,7 +125,7 @@ static char *copy_arrays(mg_value *of, char *to, const mg_value *values, const m
 static bool call_at_once(const mg_function *function, const mg_value *values, const mg_wire_request *request)
 {
     bool changed = false;
-    mg_value of[AT_ONCE][MG_WIRE_VALUES];
+    mg_value of[AT_ONCE][MG_WIRE_VALUES + 1];
     size_t size = MG_PAGE;
     for (uint32_t i = 0; i < request->count; i++)
         size += mg_pages(request->value[i].bytes) + MG_PAGE;
