@@ -20,18 +20,27 @@ typedef enum mg_verdict {
     MG_ERROR,        /* the grader itself failed (no sandbox, disk full): no points are lost */
 } mg_verdict;
 
+/* What a row is, beside a comparison of values. */
+enum {
+    MG_EASY =
+        1, /* a function that does nothing, or writes a constant, passes it (no elements, a refusal by given code):
+                    it counts only beside a passing row of its step that is not easy */
+};
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* of cases that are nothing of this */
+
 /* The head of every case; a group's case struct begins with it, its own parameters follow. */
 typedef struct mg_case {
     double points;
     const char *name; /* "large logits" */
     const char *hint; /* the most likely cause of a failure, one sentence */
+    unsigned is;      /* MG_EASY */
 } mg_case;
 
 typedef struct mg_run mg_run; /* one case being run; the grader's */
 
-/* A step is TODO for a function as soon as any case of that step finds that function unwritten. So cases of one step
- * that call the same function are TODO together, including those that do not reach the unwritten part (for example with
- * no rows). */
+/* The first row of a step with some title calls what the step is about. While that call ends at an MT_TODO, all rows of
+ * the step with that title are TODO, refusals too, and make no call. */
 typedef struct mg_group {
     const char *step;                               /* "02.5" */
     const char *title;                              /* "softmax"; rows print as "softmax: large logits" */

@@ -31,7 +31,7 @@ static void acquit(mg_results *results, const mg_options *o, const mg_bench *ben
     MT_CHECK(b && again.rows, "out of memory");
     memcpy(again.rows, results->rows, bytes);
     *b = *bench;
-    b->todos = b->failures = 0;
+    b->failures = 0;
     if (mg_build_worker(&b->build, o->lab->id, whose, b->worker_path, log, sizeof log) == MT_OK) {
         b->worker.path = b->worker_path;
         mg_run_rows(&again, o, b, suspect, NULL);
@@ -281,7 +281,7 @@ static void grade_times(mg_results *results, const mg_options *o, mg_bench *benc
     for (int64_t time = 0; time < mt_max(o->times, 1) && !mg_stop; time++) {
         if (time > 0)
             bench->seed = fresh_seed(o->seed ? o->seed + (uint64_t)time : 0);
-        bench->todos = bench->failures = 0;
+        bench->failures = 0;
         bench->used = 0;
         results->count = count;
         run_all(results, o, bench);

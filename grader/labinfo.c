@@ -159,14 +159,3 @@ double mg_labinfo_seconds(const mg_labinfo *info, const char *function, double u
 {
     return number(cJSON_GetObjectItem(info->json, "slow"), function, usual);
 }
-
-bool mg_labinfo_idle(const mg_labinfo *info, const char *step, const char *name)
-{
-    char row[256];
-    const cJSON *each;
-    snprintf(row, sizeof row, "%s %s", step, name);
-    cJSON_ArrayForEach(each,
-                       cJSON_GetObjectItem(info->json, "idle")) if (cJSON_IsString(each) &&
-                                                                    strcmp(each->valuestring, row) == 0) return true;
-    return false;
-}

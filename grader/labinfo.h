@@ -37,7 +37,3 @@ const char *mg_labinfo_needs(const mg_labinfo *info, const char *step);
 
 /* mg_labinfo_seconds -- slow[function], or `usual`: how long one call may take on a student's machine. */
 double mg_labinfo_seconds(const mg_labinfo *info, const char *function, double usual);
-
-/* mg_labinfo_idle -- whether idle lists "STEP NAME": a row that passes without the student's code, because given code
- * around it decides (a refusal, a default). */
-bool mg_labinfo_idle(const mg_labinfo *info, const char *step, const char *name);

@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_unwritten(const mg_bench *bench, const mg_row *row)
+/* The first row of this one's title, if its call ended at an MT_TODO. */
+static const mg_row *unwritten(const mg_results *results, int64_t i)
 {
-    return mg_build_unwritten(&bench->build, &bench->info, row->step);
+    const mg_row *first = mg_rows_first(results, i);
+    return first != &results->rows[i] && first->ran && first->unwritten ? first : NULL;
 }
 
-/* A row that measures takes as long as many others. One of a step that is not written says so at once. */
-static bool comes_last(const mg_bench *bench, const mg_row *row)
+/* A row that measures takes as long as many others. One that is not written says so at once. */
+static bool comes_last(const mg_results *results, int64_t i)
 {
-    return mg_row_measures(row) && !is_unwritten(bench, row);
+    return mg_row_measures(&results->rows[i]) && (mg_row_measures(mg_rows_first(results, i)) || !unwritten(results, i));
 }
 
 static bool same_step(const mg_results *results, int64_t i, int64_t j)
@@ -28,37 +30,22 @@ static void tell(mg_shown *shown, const mg_results *results, int64_t i, const mg
         o->watcher->row(results, &results->rows[i]);
 }
 
-/* Show the rows of a step, begin .. end - 1, that have run and are not shown yet. One that passes is shown when no
- * other takes that from it any more (mg_rows_vacuous), which one that was shown says for all. */
-static void show_step(mg_shown *shown, mg_results *results, int64_t begin, int64_t end, const mg_options *o,
-                      const mg_bench *bench)
-{
-    bool settled = false;
-    for (int64_t i = begin; i < end; i++)
-        settled = settled || (shown[i].reported && shown[i].verdict == MG_PASS);
-    settled = settled || mg_rows_vacuous(results, begin, end, bench);
-    for (int64_t i = begin; i < end; i++)
-        if (results->rows[i].ran && !shown[i].reported && (settled || results->rows[i].verdict != MG_PASS))
-            tell(shown, results, i, o);
-}
-
-/* Row i has run. While a step is not written, its last row decides about all of them (mg_rows_spread_todo). */
+/* Row i has run. Easy rows of its step that pass are shown when no other row takes that from them any more. */
 static void show(mg_shown *shown, mg_results *results, int64_t i, const mg_options *o, const mg_bench *bench)
 {
     int64_t begin = i, end = i + 1;
-    bool unwritten = is_unwritten(bench, &results->rows[i]);
-    if (unwritten && same_step(results, i, end))
-        return;
     while (same_step(results, begin - 1, i))
         begin--;
     while (same_step(results, i, end))
         end++;
-    mg_rows_spread_todo(results, unwritten ? begin : i, i + 1, bench);
-    for (int64_t j = unwritten ? begin : i; j <= i; j++) {
-        mg_rows_lead(results, j, &bench->info);
-        mg_row_no_return(&results->rows[j], bench, results->build_log);
+    mg_rows_lead(results, i, &bench->info);
+    mg_row_no_return(&results->rows[i], bench, results->build_log);
+    bool settled = mg_rows_easy(results, begin, end, bench);
+    for (int64_t j = begin; j < end; j++) {
+        const mg_row *row = &results->rows[j];
+        if (row->ran && !shown[j].reported && (settled || row->verdict != MG_PASS || !(row->is & MG_EASY)))
+            tell(shown, results, j, o);
     }
-    show_step(shown, results, begin, end, o, bench);
 }
 
 void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher)
@@ -75,13 +62,18 @@ void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_
     }
 }
 
-/* Run a row; the session is that of the row before, if they are of one group. */
-static mg_session *run_row(mg_row *row, mg_bench *bench, mg_session *session)
+/* Run row i; the session is that of the row before, if they are of one group. */
+static mg_session *run_row(mg_results *results, int64_t i, mg_bench *bench, mg_session *session)
 {
+    mg_row *row = &results->rows[i];
+    const mg_row *first = unwritten(results, i);
     mg_run run;
     double begin = mt_now();
     mg_run_begin(&run, bench, row, session);
-    row->group->run(&run, row->one_case);
+    if (first)
+        mg_run_unwritten(&run, first);
+    else
+        row->group->run(&run, row->one_case);
     mg_run_end(&run);
     row->ran = !mg_stop;
     row->seconds = mt_now() - begin;
@@ -97,7 +89,7 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
     for (int64_t place = 0; place < 2 * count && !ended && !mg_stop; place++) {
         int64_t i = place % count;
         mg_row *row = &results->rows[i];
-        if ((only && !only[i]) || comes_last(bench, row) != (place >= count))
+        if ((only && !only[i]) || comes_last(results, i) != (place >= count))
             continue;
         if (row->group != group) {
             mg_session_end(session);
@@ -106,7 +98,7 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
         group = row->group;
         if (shown && o->watcher)
             o->watcher->next(row, done++, count);
-        session = run_row(row, bench, session);
+        session = run_row(results, i, bench, session);
         ended = shown && o->until_failure && mg_row_failed(row);
         if (ended)
             results->count = i + 1;
@@ -114,7 +106,6 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
             show(shown, results, i, o, bench);
     }
     mg_session_end(session);
-    mg_rows_spread_todo(results, 0, results->count, bench);
     for (int64_t i = 0; shown && i < results->count; i++)
         if (results->rows[i].ran && !shown[i].reported) /* the grade ended before the other rows of its step had run */
             tell(shown, results, i, o);

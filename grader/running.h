@@ -12,7 +12,7 @@ typedef struct mg_shown {
 
 /* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each as soon as the others of its
  * step do not change its verdict any more. `shown`, one entry for each row, keeps the verdict that was reported; NULL:
- * nothing is reported, and vacuous rows stay as they are. Rows that measure (mg_row_measures) run last, so that a wrong
+ * nothing is reported, and easy rows stay as they are. Rows that measure (mg_row_measures) run last, so that a wrong
  * value is seen soon; they stay at their place in results. */
 void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
 

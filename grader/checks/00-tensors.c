@@ -18,7 +18,7 @@
 /* ---- 00.1 */
 static const tensor_case numel_cases[] = {
     { { 3, "random shapes", "multiply all dimensions" }, ANY },
-    { { 1, "scalar", "a scalar has rank 0 and one element: the empty product is 1" }, SCALAR },
+    { { 1, "scalar", "a scalar has rank 0 and one element: the empty product is 1", MG_EASY }, SCALAR },
     { { 1, "a dimension of 0", "a dimension of size 0 makes the whole view empty" }, EMPTY },
 };
 static const tensor_case contiguous_cases[] = {
@@ -45,7 +45,7 @@ static const tensor_case at_cases[] = {
     { { 1, "scalar", "a scalar has no index: the answer is the offset" }, SCALAR },
 };
 static const tensor_case at_abort_cases[] = {
-    { { 2, "index out of range", "MT_CHECK that 0 <= index[i] < shape[i] for every dimension" }, STRIDED },
+    { { 2, "index out of range", "MT_CHECK that 0 <= index[i] < shape[i] for every dimension", MG_EASY }, STRIDED },
 };
 static const tensor_case unravel_cases[] = {
     { { 3, "strided views",
@@ -58,7 +58,7 @@ static const tensor_case permute_cases[] = {
     { { 4, "strided views", "dimension i of the result is dimension order[i] of the view, with its stride" }, STRIDED },
 };
 static const tensor_case permute_abort_cases[] = {
-    { { 2, "not a permutation", "MT_CHECK that every dimension occurs exactly once in order" }, STRIDED },
+    { { 2, "not a permutation", "MT_CHECK that every dimension occurs exactly once in order", MG_EASY }, STRIDED },
 };
 static const tensor_case transpose_cases[] = {
     { { 4, "strided views", "swap both the sizes and the strides of the two dimensions" }, STRIDED },
@@ -77,7 +77,8 @@ static const tensor_case slice_cases[] = {
     { { 1, "nothing left", "start = stop is allowed, even at the end: size 0" }, STRIDED, .step = 3, .empty = true },
 };
 static const tensor_case slice_abort_cases[] = {
-    { { 2, "bad ranges", "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and -rank <= dim < rank" },
+    { { 2, "bad ranges",
+        "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and -rank <= dim < rank", MG_EASY },
       STRIDED },
 };
 
@@ -120,7 +121,7 @@ static const tensor_case copy_cases[] = {
     { { 2, "1-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_U8 },
     { { 1, "2-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_F16 },
     { { 2, "8-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_I64 },
-    { { 1, "scalar", "a scalar is one element at the offset" }, SCALAR, .dtype = MT_F32 },
+    { { 1, "scalar", "a scalar is one element at the offset", MG_EASY }, SCALAR, .dtype = MT_F32 },
     { { 1, "empty", "a view without elements copies nothing" }, EMPTY, .dtype = MT_F32 },
 };
 

@@ -5,7 +5,7 @@
 
 /* ---- 03.1 .. 03.4 recording */
 static const kinds_case wants_cases[] = {
-    { { 3, "leaves", "a leaf needs a gradient if its requires_grad is set" },
+    { { 3, "leaves", "a leaf needs a gradient if its requires_grad is set", MG_EASY },
       KIND(MG_PLAIN) | KIND(MG_ASKS), 0, 0, false },
     { { 3, "results", "a tensor computed from a parameter has a node" },
       KIND(MG_PLAIN) | KIND(MG_RESULT) | KIND(MG_SPENT), KIND(MG_RESULT) | KIND(MG_SPENT), 0, false },
@@ -27,10 +27,10 @@ static const kinds_case record_cases[] = {
     { { 2, "an input used twice",
         "x * x has two edges to x, which both hold it: backward delivers a gradient through each" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS) | KIND(MG_RESULT), 0, true },
-    { { 4, "none if no gradient is needed", "no input needs a gradient: return NULL and do not change out" },
+    { { 4, "none if no gradient is needed", "no input needs a gradient: return NULL and do not change out", MG_EASY },
       KIND(MG_PLAIN), 0, 0, false },
     { { 4, "none inside no_grad",
-        "mt_recording() tells whether ops are recorded now; mt_no_grad_begin and _end nest: count them" },
+        "mt_recording() tells whether ops are recorded now; mt_no_grad_begin and _end nest: count them", MG_EASY },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 2, false },
 };
 static const mg_case detach_cases[] = {
@@ -54,7 +54,8 @@ static const buffer_case buffer_cases[] = {
     { { 2, "zeros at first, of a node", "at the first call edge->node->grad is NULL: allocate zeros" }, 0, false },
     { { 2, "zeros at first, of a leaf", "at the first call edge->leaf->grad is NULL: allocate zeros" }, 1, false },
     { { 2, "the sum so far", "later calls must return the sum so far, not zeros" }, 0, true },
-    { { 2, "none for an input without gradient", "without a node and a leaf there is no gradient: return NULL" },
+    { { 2, "none for an input without gradient",
+        "without a node and a leaf there is no gradient: return NULL", MG_EASY },
       2, false },
 };
 static const graph_case add_cases[] = {

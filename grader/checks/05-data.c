@@ -8,9 +8,11 @@ static const data_case idx_cases[] = {
         "the most significant byte comes first; labels have a count only, images rows and cols too" },
       MG_IDX_GOOD, 0 },
     { { 1, "a large count", "bytes above 127: shift unsigned values" }, MG_IDX_HIGH_BYTES, 0 },
-    { { 1, "a file cut short", "compare the header's count with what the file holds" }, MG_IDX_SHORT, 0 },
-    { { 1, "a file too long", "a file with more bytes than the header says must be refused too" }, MG_IDX_LONG, 0 },
-    { { 1, "cut inside an image", "the bytes after the header must be a whole number of items: else return -1" },
+    { { 1, "a file cut short", "compare the header's count with what the file holds", MG_EASY }, MG_IDX_SHORT, 0 },
+    { { 1, "a file too long", "a file with more bytes than the header says must be refused too", MG_EASY },
+      MG_IDX_LONG, 0 },
+    { { 1, "cut inside an image",
+        "the bytes after the header must be a whole number of items: else return -1", MG_EASY },
       MG_IDX_TORN, 0 },
     { { 1, "a hostile header", "count * rows * cols overflows; divide the bytes instead" }, MG_IDX_HOSTILE, 0 },
 };
@@ -18,7 +20,7 @@ static const data_case pixels_cases[] = {
     { { 2, "normalised", "b * (1 / stddev) - mean / stddev" }, 0, 0 },
 };
 static const data_case tokens_cases[] = {
-    { { 1, "good files", "2 or 4 bytes a token, 24 bytes of header" }, MG_TOKENS_GOOD, 0 },
+    { { 1, "good files", "2 or 4 bytes a token, 24 bytes of header", MG_EASY }, MG_TOKENS_GOOD, 0 },
     { { 1, "tokens of other sizes", "only 2 and 4 are allowed; check before dividing by it" }, MG_TOKENS_SIZE, 0 },
     { { 1, "odd length", "the bytes after the header must be a whole number of tokens" }, MG_TOKENS_ODD, 0 },
     { { 1, "another count", "compare with the header's count, both ways" }, MG_TOKENS_SHORT, 0 },
@@ -82,9 +84,9 @@ static const data_case collate_cases[] = {
     { { 3, "bad ones skipped",
         "the next good sample, modulo count, with that sample's stream from its start; count each bad one" },
       40, 1 },
-    { { 1, "bad ones fatal", "return the status at once" }, 40, 0 },
-    { { 1, "files that cannot be read", "only MT_ERR_FORMAT is skipped" }, -40, 1 },
-    { { 1, "all bad", "try each sample once, then give up" }, 100, 1 },
+    { { 1, "bad ones fatal", "return the status at once", MG_EASY }, 40, 0 },
+    { { 1, "files that cannot be read", "only MT_ERR_FORMAT is skipped", MG_EASY }, -40, 1 },
+    { { 1, "all bad", "try each sample once, then give up", MG_EASY }, 100, 1 },
 };
 static const data_case claim_cases[] = {
     { { 4, "one and many workers",

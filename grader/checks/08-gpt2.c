@@ -39,7 +39,7 @@ static const words_case words_cases[] = {
 };
 static const text_case decode_cases[] = {
     { { 3, "spellings", "the bytes of id i are start[i] up to start[i + 1]" }, 0, 0, 40 },
-    { { 1, "no ids", "nothing is written" }, 0, 0, 0 },
+    { { 1, "no ids", "nothing is written", MG_EASY }, 0, 0, 0 },
 };
 static const text_case encode_cases[] = {
     { { 3, "whole texts", "pieces, merges and words together: make their rows pass first" },
@@ -64,12 +64,13 @@ static const norm_case layernorm_fwd_cases[] = {
     { { 1, "in place", "out may be x itself: compute both sums before you overwrite the row" }, ROWS(-1, -1), PLAIN,
       .in_place = true },
     { { 1, "one column", "x - mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
-    { { 1, "no rows", "with N = 0 nothing may be written" }, ROWS(0, -1), PLAIN },
+    { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, ROWS(0, -1), PLAIN },
 };
 static const norm_case layernorm_bwd_cases[] = {
     { { 4, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), with g = dout * gamma" }, ROWS(-1, -1), PLAIN,
       .wanted = MG_DX },
-    { { 1, "dx of one column", "changing the only x of a row changes the mean as much: the gradient is 0" }, ROWS(7, 1),
+    { { 1, "dx of one column", "changing the only x of a row changes the mean as much: the gradient is 0", MG_EASY },
+      ROWS(7, 1),
       PLAIN, .wanted = MG_DX },
     { { 2, "dgamma", "gamma was multiplied by xhat = (x - mean) * rstd: sum dout * xhat down the column" },
       ROWS(-1, -1), PLAIN, .wanted = MG_DGAMMA },
@@ -82,7 +83,7 @@ static const norm_case layernorm_bwd_cases[] = {
 static const embedding_case embedding_fwd_cases[] = {
     { { 2, "random tokens", "row id[n] of wte plus row n % T of wpe" }, TEXTS(-1, -1, -1) },
     { { 2, "later samples", "every sample begins at position 0: n % T, not n" }, TEXTS(5, 7, -1) },
-    { { 1, "no tokens", "with B = 0 nothing may be written" }, TEXTS(0, 5, -1) },
+    { { 1, "no tokens", "with B = 0 nothing may be written", MG_EASY }, TEXTS(0, 5, -1) },
 };
 static const embedding_case embedding_bwd_cases[] = {
     { { 2, "dwte", "row n of dout belongs to row id[n] of dwte; dwpe may be NULL" }, TEXTS(-1, -1, -1),
@@ -102,7 +103,7 @@ static const classifier_case classifier_fwd_cases[] = {
       HEAD(-1, 31, -1, 5) },
     { { 1, "no columns", "with C = 0 all logits are 0: probabilities 1 / V, losses ln V" }, HEAD(-1, 0, -1, 1) },
     { { 1, "one class", "the answer is certain: probability 1, loss 0" }, HEAD(-1, -1, 1, 1), .refused = true },
-    { { 1, "no rows", "with N = 0 nothing may be written" }, HEAD(0, -1, -1, 1) },
+    { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, HEAD(0, -1, -1, 1) },
 };
 static const classifier_case classifier_bwd_cases[] = {
     { { 3, "dlogits",
@@ -141,7 +142,7 @@ static const attention_case attention_cases[] = {
     { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 "
         "for j > i" },
       TOKENS(SHORT, SLOWLY), JUDGE(PROBS), .heads = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
     { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" },
@@ -163,7 +164,7 @@ static const attention_case attention_backward_cases[] = {
       TOKENS(SHORT, LARGE), JUDGE(ALL) },
     { { 2, "adds to what is there", "gradients accumulate: += and not =" },
       TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(ALL) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
     { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" },
@@ -181,7 +182,7 @@ static const attention_case cached_cases[] = {
       TOKENS(SHORT, FAR), JUDGE(OUT), .heads = true },
     { { 2, "growing scores", "when the maximum grows, multiply sum and out by e^(old max - new max)" },
       TOKENS(LONG, SLOWLY), JUDGE(OUT) },
-    { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" },
+    { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes", MG_EASY },
       TOKENS(SHORT, ANY), JUDGE(CACHE) },
 };
 static const attention_case cached_text_cases[] = {
@@ -252,7 +253,7 @@ static const step_case step_cases[] = {
         "optimizer's learning rate" },
       .steps = 4, .missing = 2, .micro = 3,
       .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES | MG_JUDGE_RATE },
-    { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
+    { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing", MG_EASY },
       .steps = 4, .judged = MG_JUDGE_KEPT },
 };
 

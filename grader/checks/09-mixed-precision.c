@@ -96,7 +96,7 @@ static const policy_case policy_cases[] = {
       MT_OP_MATMUL },
     { { 2, "elementwise ops", "an elementwise op is as precise as its inputs: it computes in their type" },
       MT_OP_ELEMENTWISE },
-    { { 2, "reductions", "a sum needs f32, even if its inputs have 16 bits and products another type" },
+    { { 2, "reductions", "a sum needs f32, even if its inputs have 16 bits and products another type", MG_EASY },
       MT_OP_REDUCTION },
 };
 
@@ -182,7 +182,7 @@ static const keep_case keep_cases[] = {
         "that the policy has by then" }, KEEP_VALUES },
     { { 3, "everything else stays as it is",
         "a tensor is kept as it is if it has no history, fewer than two dimensions, one number in a row, or gaps: "
-        "return false and leave *saved alone" }, KEEP_OTHERS },
+        "return false and leave *saved alone", MG_EASY }, KEEP_OTHERS },
     { { 2, "one copy for two", "products ask mt_autocast_operand for their copies: ask it, too, so that there is one" },
       KEEP_SHARED },
     { { 2, "written in place",

@@ -33,7 +33,7 @@ static const attention_case forward_cases[] = {
       TOKENS(LONG, SHRINKING), JUDGE(OUT) },
     { { 2, "log-sum-exp", "the sum shrinks too when the maximum grows; lse = max + log(sum)" },
       TOKENS(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_case forward_threads_cases[] = {
     { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
@@ -79,7 +79,7 @@ static const attention_case backward_cases[] = {
       TOKENS(SHORT, LARGE), JUDGE(ALL) },
     { { 2, "adds to what is there", "gradients accumulate: += and not =" },
       TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(ALL) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_case backward_threads_cases[] = {
     { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
@@ -116,7 +116,7 @@ static const attention_case device_forward_cases[] = {
     { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
       DEVICE(LONG, SHRINKING), JUDGE(OUT) },
     { { 2, "log-sum-exp", "lse = max + log(sum over all lanes)" }, DEVICE(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, DEVICE(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched", MG_EASY }, DEVICE(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_case device_huge_cases[] = {
     { { 1, "huge scores", "begin with a maximum of -infinity, and give hidden keys a score of -infinity" },
@@ -159,7 +159,7 @@ static const attention_case device_backward_cases[] = {
       DEVICE(SHORT, LARGE), JUDGE(ALL) },
     { { 1, "adds to what is there", "gradients accumulate: += and not =" },
       DEVICE(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, DEVICE(NONE, ANY), JUDGE(ALL) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched", MG_EASY }, DEVICE(NONE, ANY), JUDGE(ALL) },
 };
 static const fusion_count device_backward_counts[] = {
     { { 4, "traffic", "one tile of keys and values, or of queries and dout, serves all rows of a block" },
@@ -189,7 +189,7 @@ static const residual_case residual_cases[] = {
     { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
       .in_place = true },
     { { 1, "one column", "the sum minus its mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
-    { { 1, "no rows", "with N = 0 nothing may be written" }, ROWS(0, -1), PLAIN },
+    { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, ROWS(0, -1), PLAIN },
 };
 static const residual_case residual_traffic_cases[] = {
     { { 3, "traffic", "add inside the loop over rows: then layernorm finds the row in the cache" },
@@ -219,7 +219,7 @@ static const residual_case device_residual_cases[] = {
       .dist = NORMAL(1000, 1), .cuda = true },
     { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
       .in_place = true, .cuda = true },
-    { { 1, "no rows", "with N = 0 nothing may be launched" }, ROWS(0, -1), PLAIN, .cuda = true },
+    { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY }, ROWS(0, -1), PLAIN, .cuda = true },
 };
 static const residual_case device_residual_counts[] = {
     { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
@@ -256,7 +256,7 @@ static const adamw_case adamw_cases[] = {
     { { 2, "step counts", "1 - beta^t with the t of this tensor: u[k].step" }, MG_STEPS },
     { { 1, "without a gradient", "a tensor without gradient has no chunks: what comes after it has the same `before`" },
       MG_MISSING },
-    { { 1, "nothing to update", "no chunks, no launch: an empty grid is an error" }, MG_NOTHING },
+    { { 1, "nothing to update", "no chunks, no launch: an empty grid is an error", MG_EASY }, MG_NOTHING },
     { { 3, "traffic", "read p, g, m, v once and write p, m, v once; neighbouring threads, neighbouring elements" },
       MG_BLOCK },
     { { 2, "elements of a block", "a large tensor needs many blocks: cut it into chunks" }, MG_ONE_LARGE },
@@ -277,7 +277,8 @@ static const chunked_case chunked_cases[] = {
       HEAD(-1, 31, -1, 5), .wanted = MG_DX | MG_DW },
     { { 1, "one class", "the answer is certain: loss and gradients are 0" }, HEAD(-1, -1, 1, 1),
       .wanted = MG_DX | MG_DW },
-    { { 1, "no rows", "with N = 0 no loss is written, and dw is 0" }, HEAD(0, -1, -1, 1), .wanted = MG_DX | MG_DW },
+    { { 1, "no rows", "with N = 0 no loss is written, and dw is 0", MG_EASY },
+      HEAD(0, -1, -1, 1), .wanted = MG_DX | MG_DW },
 };
 static const chunked_case chunked_traffic_cases[] = {
     { { 3, "traffic", "one array of rows x V, which the next chunk overwrites: no N x V numbers anywhere" },

@@ -25,7 +25,7 @@ const attention_case mg_11_packed[10] = {
     { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
       PACKED(LONG, SHRINKING), JUDGE(OUT) },
     { { 1, "log-sum-exp", "the sum shrinks too when the maximum grows" }, PACKED(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, PACKED(NONE, ANY), JUDGE(BOTH) },
 };
 const attention_case mg_11_packed_threads[1] = {
     { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
@@ -56,7 +56,7 @@ const attention_case mg_11_packed_backward[7] = {
       PACKED(SHORT, LARGE), JUDGE(ALL) },
     { { 1, "adds to what is there", "gradients accumulate: += and not =" },
       PACKED(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(ALL) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, PACKED(NONE, ANY), JUDGE(ALL) },
 };
 const attention_case mg_11_packed_backward_threads[1] = {
     { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
@@ -87,7 +87,7 @@ const attention_case mg_11_bf16[10] = {
       SIXTEEN(LONG, SHRINKING), JUDGE(OUT) },
     { { 3, "log-sum-exp", "only what the second product reads is rounded: scores, weights and their sum are f32" },
       SIXTEEN(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, SIXTEEN(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, SIXTEEN(NONE, ANY), JUDGE(BOTH) },
 };
 const attention_case mg_11_bf16_threads[1] = {
     { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
@@ -129,7 +129,7 @@ const attention_case mg_11_tensor[9] = {
       TENSOR(LONG, SHRINKING), JUDGE(OUT) },
     { { 2, "log-sum-exp", "only what is stored for the product is rounded: scores, weights and their sum are f32" },
       TENSOR(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, TENSOR(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched", MG_EASY }, TENSOR(NONE, ANY), JUDGE(BOTH) },
 };
 const attention_case mg_11_tensor_huge[1] = {
     { { 1, "huge scores", "weights are 1 and 0 here, exact in bf16: what is off is a sum that is not f32" },

@@ -102,7 +102,8 @@ static const commit_case removal_cases[] = {
 /* ---- 12.4 what is valid, and the newest of that */
 static const check_case check_cases[] = {
     { { 1, "a valid one",
-        "every file of the manifest is checked, however many there are; if all are right, the status is MT_OK" },
+        "every file of the manifest is checked, however many there are; if all are right, the status is MT_OK",
+        MG_EASY },
       CHECK_VALID },
     { { 2, "another size",
         "compare the file's size with the size in the manifest, and give the path and both sizes in the message" },
@@ -122,8 +123,9 @@ static const recover_case recover_cases[] = {
     { { 3, "one before", "while the checkpoint is not valid, go on to the next older one" }, RECOVER_BACK },
     { { 2, "reasons", "each checkpoint that is not valid is passed to `skipped`, with its step and mt_last_error()" },
       RECOVER_REASONS },
-    { { 1, "none is valid", "the status is then MT_ERR_FORMAT, and *step is as before" }, RECOVER_NONE },
-    { { 1, "no checkpoint", "the status of an empty list is set before your code: leave it as it is" }, RECOVER_EMPTY },
+    { { 1, "none is valid", "the status is then MT_ERR_FORMAT, and *step is as before", MG_EASY }, RECOVER_NONE },
+    { { 1, "no checkpoint", "the status of an empty list is set before your code: leave it as it is", MG_EASY },
+      RECOVER_EMPTY },
     { { 1, "older ones are not read", "leave the loop at the first valid checkpoint" }, RECOVER_READS },
 };
 
@@ -133,7 +135,7 @@ static const keep_case keep_cases[] = {
     { { 2, "every nth step", "a step that is a multiple of keep->every stays, 0 included; 0 for `every` means none" },
       KEEP_EVERY },
     { { 1, "the best", "keep->best is a step, not a place in the list" }, KEEP_BEST },
-    { { 1, "all", "keep->last = 0 keeps everything, whatever the other rules are" }, KEEP_ALL },
+    { { 1, "all", "keep->last = 0 keeps everything, whatever the other rules are", MG_EASY }, KEEP_ALL },
     { { 1, "all reasons", "one reason is enough to keep a step" }, KEEP_ANY },
 };
 static const prune_case prune_cases[] = {

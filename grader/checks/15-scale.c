@@ -143,7 +143,7 @@ static const best_case best_cases[] = {
         "the best of 283,170 strategies: a bound must not be above the estimate that it stands for" }, BEST_LARGE },
     { { 3, "a thousandth of the estimates", "make no estimate where a bound says that the strategy cannot be better" },
       BEST_COUNT },
-    { { 1, "an invalid problem", "MT_ERR_ARGUMENT with a message, before any estimate; *out is as before" },
+    { { 1, "an invalid problem", "MT_ERR_ARGUMENT with a message, before any estimate; *out is as before", MG_EASY },
       BEST_REFUSED },
 };
 static const best_case nearest_cases[] = {

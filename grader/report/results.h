@@ -51,11 +51,13 @@ typedef struct mg_row {
     double seconds;        /* that the row took */
     mg_counted counted;
     bool ran;              /* it has its verdict; otherwise the row is left out */
+    bool unwritten;        /* its call ended at an MT_TODO, or in the stub of a unit that does not build */
     bool hidden;           /* reports have its name, verdict, points and hint only (mg_row_seen) */
     char follows[120];     /* the row that failed before it for what is probably the same reason; empty for none */
     bool same;             /* that one failed in the same function: what it says is enough */
     bool acquitted;        /* it passes with the reference's units of an earlier lab, which the hint names */
     char function[64];     /* that was called last */
+    unsigned is;           /* as its case says: MG_EASY */
     const mg_group *group; /* the row's case, for the grader */
     const void *one_case;
 } mg_row;

@@ -218,7 +218,7 @@ void mg_credit(mg_run *run, const char *bar, double value)
         run->row->toy = NAN;
     if (!mg_labinfo_bar(&run->bench->info, bar, "reference", &run->row->reference))
         run->row->reference = NAN;
-    if (mg_on_the_device(run) && !run->bench->idle)
+    if (mg_on_the_device(run))
         mg_counted_keep(run);
     if (full < low)
         doubt(run, bar, value);

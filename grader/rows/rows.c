@@ -38,6 +38,7 @@ mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only)
             snprintf(row->name, sizeof row->name, "%s%s%s", group->title, c->name ? ": " : "", c->name ? c->name : "");
             snprintf(row->hint, sizeof row->hint, "%s", c->hint ? c->hint : "");
             row->max = c->points;
+            row->is = c->is;
             row->group = group;
             row->one_case = c;
             results->count += wanted(row, only);
@@ -164,15 +165,50 @@ void mg_row_no_return(mg_row *row, const mg_bench *bench, const char *build_log)
     snprintf(row->hint, sizeof row->hint, "write the return first: without it the value is arbitrary");
 }
 
-/* ---- steps that are not written ------------------------------------------------------------------ */
+/* ---- unwritten and easy rows -------------------------------------------------------------------- */
 
-void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
+const mg_row *mg_rows_first(const mg_results *results, int64_t i)
 {
-    for (int64_t i = begin; i < end; i++) {
-        mg_row *row = &results->rows[i];
-        const struct mg_todo *missing =
-            row->ran && row->function[0] ? mg_missing(bench, row->step, row->function) : NULL;
-        if (missing)
-            mg_say_missing(bench, row, missing);
+    const mg_row *row = results->rows;
+    while (strcmp(row->step, results->rows[i].step) != 0 ||
+           strcmp(row->group->title, results->rows[i].group->title) != 0)
+        row++;
+    return row;
+}
+
+/* The verdict of an easy row that no other row stands beside. */
+static void take_points(mg_row *row, const mg_row *waits, bool unwritten)
+{
+    row->points = 0;
+    row->hint[0] = row->note[0] = 0;
+    if (waits || unwritten) {
+        row->verdict = MG_TODO;
+        snprintf(row->note, sizeof row->note, "%s", waits ? waits->note : "");
+        return;
     }
+    row->verdict = MG_FAIL;
+    snprintf(row->detail, sizeof row->detail,
+             "an empty function passes this row, too: its points count when another row of step %s passes", row->step);
+}
+
+bool mg_rows_easy(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
+{
+    const mg_row *waits = NULL, *hard = NULL;
+    bool all_ran = true;
+    for (int64_t i = begin; i < end; i++) {
+        const mg_row *row = &results->rows[i];
+        all_ran = all_ran && row->ran;
+        if (row->is & MG_EASY)
+            continue;
+        hard = row;
+        if (row->ran &&
+            (row->verdict == MG_PASS || mg_verdict_open(row->verdict))) /* or it may be the one that works */
+            return true;
+        waits = !waits && row->ran && row->verdict == MG_TODO ? row : waits;
+    }
+    bool unwritten = mg_build_unwritten(&bench->build, &bench->info, results->rows[begin].step);
+    for (int64_t i = begin; all_ran && (hard || unwritten) && i < end; i++)
+        if (results->rows[i].verdict == MG_PASS)
+            take_points(&results->rows[i], waits, unwritten && !hard);
+    return all_ran;
 }

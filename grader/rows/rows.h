@@ -26,11 +26,10 @@ void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info);
 /* mg_row_no_return -- a row that failed in a function without its `return` says that first: wrong values follow. */
 void mg_row_no_return(mg_row *row, const mg_bench *bench, const char *build_log);
 
-/* mg_rows_spread_todo -- a case that does not reach the unwritten part (for example with no rows) says nothing about
- * it: a step is TODO, for a function, if any of its cases found it unwritten. Rows begin .. end - 1. */
-void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);
+/* mg_rows_first -- the first row of row i's step and title; it decides whether these are written (check.h). */
+const mg_row *mg_rows_first(const mg_results *results, int64_t i);
 
-/* mg_rows_vacuous -- of rows begin .. end - 1, one step, those that a function passes although it does nothing lose
- * their points where no other row of the step passes. False, and nothing is done, while that depends on a row that has
- * not run. */
-bool mg_rows_vacuous(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);
+/* mg_rows_easy -- of rows begin .. end - 1, one step, those that are easy (MG_EASY) lose their points where no other
+ * row passes: they are TODO when one waits for what is not written, else FAIL. False, and nothing is done, while that
+ * depends on a row that has not run. */
+bool mg_rows_easy(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);

@@ -39,7 +39,7 @@ void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session
     row->flops = row->bytes = 0;
     row->counted = (mg_counted){ 0 };
     row->follows[0] = row->printed[0] = row->part[0] = 0;
-    row->same = row->acquitted = row->ran = false;
+    row->same = row->acquitted = row->ran = row->unwritten = false;
     if (session)
         mg_session_renew(session);
 }
@@ -122,54 +122,40 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
         snprintf(run->row->detail + n, sizeof run->row->detail - (size_t)n, "\n%s", run->in_words);
 }
 
-const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function)
-{
-    for (int i = 0; i < bench->todos; i++)
-        if (strcmp(bench->todo[i].step, step) == 0 && strcmp(bench->todo[i].function, function) == 0)
-            return &bench->todo[i];
-    return NULL;
-}
-
-void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *todo)
-{
-    const char *missing = todo->missing;
-    bool broken = mg_is_broken(&bench->build, missing);
-    row->verdict = broken ? MG_FAIL : MG_TODO;
-    row->points = 0;
-    row->detail[0] = row->note[0] = 0;
-    if (broken) {
-        row->call[0] = row->hint[0] = 0;
-        snprintf(row->note, sizeof row->note, "%s does not build", missing);
-    } else if (todo->where[0]) {
-        snprintf(row->note, sizeof row->note, "is it written? then delete the line MT_TODO at %s", todo->where);
-    } else if (missing[0] && strcmp(missing, row->step) != 0) {
-        snprintf(row->note, sizeof row->note, "waits for step %s", missing);
-    }
-}
-
 static bool is_step(const char *text)
 {
     return strspn(text, "0123456789.") == strlen(text) && strlen(text) < 8;
 }
 
-/* What MT_TODO printed names the step, "TODO 05.7: step not written yet", or the unit of a stub. */
-static void remember_todo(mg_run *run)
+/* What MT_TODO printed names the step and the line, "TODO 05.7: step not written yet (labs/05-data/idx.c:41)", or the
+ * unit of a stub. */
+static void judge_unwritten(mg_run *run)
 {
-    mg_bench *b = run->bench;
-    struct mg_todo *todo = &b->todo[b->todos];
+    const mg_build *build = &run->bench->build;
+    mg_row *row = run->row;
+    char missing[64] = "", where[112] = "";
     const char *said = strstr(run->outcome.detail, "\nTODO ");
-    if (b->todos == MG_TODOS || mg_missing(b, run->row->step, run->function))
-        return;
-    *todo = (struct mg_todo){ 0 };
-    snprintf(todo->step, sizeof todo->step, "%s", run->row->step);
-    snprintf(todo->function, sizeof todo->function, "%s", run->function);
-    if (!said || sscanf(said, "\nTODO %63[^:]:", todo->missing) != 1 ||
-        !(is_step(todo->missing) || mg_is_broken(&b->build, todo->missing)))
-        todo->missing[0] = 0;
-    if (said && sscanf(said, "\nTODO %*[^(](%111[^)])", todo->where) == 1 &&
-        !mg_build_code_above(&b->build, todo->where))
-        todo->where[0] = 0;
-    b->todos++;
+    if (said)
+        sscanf(said, "\nTODO %63[^:]:%*[^(](%111[^)])", missing, where);
+    bool broken = mg_is_broken(build, missing);
+    mg_judge(run, broken ? MG_FAIL : MG_TODO, "%s", "");
+    row->unwritten = true;
+    if (broken) {
+        row->call[0] = row->hint[0] = row->detail[0] = row->part[0] = 0;
+        snprintf(row->note, sizeof row->note, "%s does not build", missing);
+    } else if (where[0] && mg_build_code_above(build, where)) {
+        snprintf(row->note, sizeof row->note, "is it written? then delete the line MT_TODO at %s", where);
+    } else if (missing[0] && is_step(missing) && strcmp(missing, row->step) != 0) {
+        snprintf(row->note, sizeof row->note, "waits for step %s", missing);
+    }
+}
+
+void mg_run_unwritten(mg_run *run, const mg_row *first)
+{
+    mg_judge(run, first->verdict, "%s", "");
+    run->row->unwritten = true;
+    run->row->call[0] = run->row->hint[0] = 0;
+    memcpy(run->row->note, first->note, sizeof first->note);
 }
 
 /* ---- making the call ------------------------------------------------------------------------------ */
@@ -229,10 +215,9 @@ static void judge_outcome(mg_run *run)
     bool known = o->verdict == MG_CRASH && o->pc[0] &&
                  mg_build_line(b, run->bench->worker_path, o->pc, MG_FRAMES, line, sizeof line) &&
                  mg_build_code(b, line, code, sizeof code);
-    const char *what = o->verdict == MG_TODO ? "" : o->detail;
-    int first = (int)strcspn(what, "\n"); /* line; what was printed comes behind it */
-    mg_judge(run, o->verdict, "%s%s%.*s%s%s%s", line, line[0] ? ": " : "", first, what, known ? "\n    | " : "",
-             known ? code : "", what + first);
+    int first = (int)strcspn(o->detail, "\n"); /* line; what was printed comes behind it */
+    mg_judge(run, o->verdict, "%s%s%.*s%s%s%s", line, line[0] ? ": " : "", first, o->detail, known ? "\n    | " : "",
+             known ? code : "", o->detail + first);
     mg_keep_printed(run);
 }
 
@@ -259,15 +244,6 @@ static bool call_worker(mg_run *run)
     if (run->judged)
         return false;
     mg_put_call(run, run->row->call, sizeof run->row->call);
-    if (mg_missing(run->bench, run->row->step, run->function)) {
-        mg_judge(run, MG_TODO, "%s", "");
-        return false;
-    }
-    if (run->bench->idle) {
-        mg_idle_answer(run);
-        run->calls++;
-        return true;
-    }
     if (mg_hopeless(run))
         return false;
     invoke_again(run);
@@ -276,8 +252,9 @@ static bool call_worker(mg_run *run)
     if (run->outcome.verdict == MG_PASS)
         return true;
     if (run->outcome.verdict == MG_TODO)
-        remember_todo(run);
-    judge_outcome(run);
+        judge_unwritten(run);
+    else
+        judge_outcome(run);
     mg_note_failure(run);
     mg_session_end(run->session);
     run->session = NULL;
@@ -289,5 +266,5 @@ bool mg_call(mg_run *run)
     bool device = mg_on_the_device(run);
     if (device)
         mg_device_ask(run);
-    return call_worker(run) && (!device || run->bench->idle || mg_device_judge(run));
+    return call_worker(run) && (!device || mg_device_judge(run));
 }

@@ -6,8 +6,6 @@
 #include "report/results.h"
 #include "sandbox/session.h"
 
-enum { MG_TODOS = 256 };
-
 /* Data common to all cases of one grading. */
 typedef struct mg_bench {
     mg_labinfo info;
@@ -21,19 +19,12 @@ typedef struct mg_bench {
     mg_capture capture;
     bool marking;   /* the limits of the check are the only ones */
     uint32_t shift; /* of the last call: addresses rotate */
-    struct mg_todo {
-        char step[16], function[MG_WIRE_NAME]; /* whose call ended there */
-        char missing[64];                      /* the step that is not written, or the unit that does not build */
-        char where[112];                       /* the line of an MT_TODO that has code above it; else empty */
-    } todo[MG_TODOS];
-    int todos;
-    bool no_speed; /* mg_perf measures nothing */
+    bool no_speed;  /* mg_perf measures nothing */
     struct mg_failure {
         char function[MG_WIRE_NAME];
         int timeouts;
     } failure[128];
     int failures;
-    int idle;        /* calls are answered by mg_idle_answer; 0: by the worker (vacuous.c) */
     double deadline; /* of the whole lab, by mt_now; 0: none */
     double used;     /* of info.limits.calls_s, by the calls so far */
 } mg_bench;
@@ -80,18 +71,12 @@ bool mg_hopeless(mg_run *run);
 void mg_note_time(mg_run *run, double seconds);
 void mg_note_failure(mg_run *run);
 
-/* mg_idle_answer -- the outputs of a function that does nothing, in the way that bench->idle says. */
-void mg_idle_answer(mg_run *run);
-
 /* mg_keep_printed -- what the failing call printed, into the row. */
 void mg_keep_printed(mg_run *run);
 
-/* mg_missing -- the step that a call of this function for this step found unwritten, perhaps another, or the unit that
- * does not build; NULL: none did. */
-const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function);
-
-/* mg_say_missing -- the row's verdict is that: TODO, with the step if it is another, or FAIL, with the unit. */
-void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *todo);
+/* mg_run_unwritten -- in place of the group's function: the verdict of the first row of the same title, whose call
+ * ended at an MT_TODO or in the stub of a unit that does not build. */
+void mg_run_unwritten(mg_run *run, const mg_row *first);
 
 /* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */
 int mg_default_threads(void);

@@ -50,7 +50,7 @@ bool mg_traffic_call(mg_run *run, mg_cache cache)
     const mg_traffic_report ask = { .cache = cache };
     memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
     run->threads = 1;
-    return (run->bench->idle || start(run, &worker)) && mg_call(run);
+    return start(run, &worker) && mg_call(run);
 }
 
 int64_t mg_traffic_accesses(mg_run *run)
@@ -92,10 +92,8 @@ static bool search(mg_run *run, int64_t calls, int threads, const char *who, con
     const mg_traffic_report ask = { .cache = calls };
     memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
     run->threads = threads;
-    if ((!run->bench->idle && !start(run, &worker)) || !mg_call(run))
+    if (!start(run, &worker) || !mg_call(run))
         return false;
-    if (run->bench->idle)
-        return true;
     const mg_traffic_report *r = mg_result(run, report_name);
     mg_session_end(run->session);
     run->session = NULL;

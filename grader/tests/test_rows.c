@@ -12,7 +12,7 @@
 #define DO  "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"
 
 static const toy_case many[] = {
-    { { 1, "two", "h" }, 2 }, { { 1, "three", "h" }, 3 }, { { 1, "none", "h" }, 0 }, { { 1, "four", "h" }, 4 }
+    { { 1, "two", "h" }, 2 }, { { 1, "three", "h" }, 3 }, { { 1, "none", "h", MG_EASY }, 0 }, { { 1, "four", "h" }, 4 }
 };
 static const mg_group groups[] = { MG_GROUP("90.1", "toy", toy_twice, many), MG_GROUP("90.3", "later", toy_twice, many),
                                    MG_GROUP("90.4", "other", toy_twice, many) };
@@ -151,22 +151,63 @@ Test(rows, are_shown_as_soon_as_they_are_final, .init = open_toy, .fini = close_
                      "begin toy: two? toy: two+ toy: three? toy: three+ toy: none? toy: none+ toy: four? toy: four+ ");
     mg_results_free(&r);
     told[0] = 0;
-    r = grade("#include \"core/base.h\"\n" TOY "{ if (n > 2) MT_TODO(\"90.1\"); " DO " }", "90.1");
+    r = grade("#include \"core/base.h\"\n" TOY "{ if (n) MT_TODO(\"90.1\"); " DO " }", "90.1");
     cr_expect_str_eq(told,
-                     "begin toy: two? toy: three? toy: none? toy: four? toy: two"
-                     "todo toy: three"
-                     "todo "
-                     "toy: none"
-                     "todo toy: four"
-                     "todo ",
-                     "a later row of its step decides: %s", told);
+                     "begin toy: two? toy: twotodo toy: three? toy: threetodo toy: none? toy: nonetodo toy: four? "
+                     "toy: fourtodo ");
     mg_results_free(&r);
+    told[0] = 0;
+    r = grade(TOY "{ if (n == 4) { " DO " } }", "90.1");
+    cr_expect_str_eq(told,
+                     "begin toy: two? toy: two- toy: three? toy: three- toy: none? toy: four? toy: none+ toy: four+ ",
+                     "an easy row waits for one that is not: %s", told);
+    mg_results_free(&r);
+}
+
+/* Two steps. A refusal by given code is a row of its own, with the title of its function or with another. */
+Test(rows, of_what_is_not_written_are_to_do, .init = open_toy, .fini = close_toy)
+{
+    static const toy_case works[] = { { { 1, "two", "h" }, 2 }, { { 1, "none", "h", MG_EASY }, 0 } },
+                          refused[] = { { { 1, "refused", "h", MG_EASY }, 0 } };
+    static const mg_group steps[] = { MG_GROUP("90.1", "toy", toy_twice, works),
+                                      MG_GROUP("90.1", "toy", toy_twice, refused),
+                                      MG_GROUP("90.1", "misuse", toy_twice, refused),
+                                      MG_GROUP("90.3", "toy", toy_twice, works) };
+    static const mg_lab two = { "90-toy", steps, MT_COUNT(steps) };
+    static const struct {
+        const char *unit, *step;
+        mg_verdict verdict[6];
+        double points;
+    } cases[] = {
+        { "{ if (n) MT_TODO(\"90.1\"); }", NULL, { MG_TODO, MG_TODO, MG_TODO, MG_TODO, MG_TODO, MG_TODO }, 0 },
+        { "{ if (n) MT_TODO(\"90.1\"); }", "90.1 refused", { MG_TODO, MG_TODO }, 0 },
+        { "{ /* MT_TODO was here */ }", NULL, { MG_FAIL, MG_FAIL, MG_FAIL, MG_FAIL, MG_FAIL, MG_FAIL }, 0 },
+        { "{ " DO " if (n == 9) MT_TODO(\"90.1\"); }",
+          NULL,
+          { MG_PASS, MG_PASS, MG_PASS, MG_PASS, MG_PASS, MG_PASS },
+          6 },
+        { "{ " DO " }", "90.1 refused", { MG_PASS, MG_PASS }, 2 },
+    };
+    for (int c = 0; c < MT_COUNT(cases); c++) {
+        char unit[400];
+        mg_results r;
+        mg_options options = { .lab = &two, .root = t.root, .build = t.build, .step = cases[c].step };
+        snprintf(unit, sizeof unit, "#include \"core/base.h\"\n" TOY "%s", cases[c].unit);
+        toy_write(&t, "labs/90-toy/toy.c", unit);
+        cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
+        for (int64_t i = 0; i < r.count; i++)
+            cr_expect_eq(r.rows[i].verdict, cases[c].verdict[i], "unit %d, row %d: %s", c, (int)i,
+                         mg_verdict_name(r.rows[i].verdict));
+        cr_expect_eq(r.points, cases[c].points, "unit %d", c);
+        cr_expect(c || (strcmp(r.rows[3].note, "") == 0 && strcmp(r.rows[5].note, "waits for step 90.1") == 0));
+        mg_results_free(&r);
+    }
 }
 
 /* To measure takes seconds: what is wrong elsewhere is seen before it, and the report keeps the order of the steps. */
 Test(rows, that_measure_run_last, .init = open_toy, .fini = close_toy)
 {
-    static const toy_case timed[] = { { { 1, "speed", "h" }, 2 }, { { 1, "three", "h" }, 3 } },
+    static const toy_case timed[] = { { { 1, "three", "h" }, 3 }, { { 1, "speed", "h" }, 2 } },
                           counted[] = { { { 1, "bytes moved", "h" }, 2 }, { { 1, "bytes", "h" }, 3 } };
     static const mg_group two[] = { MG_GROUP("90.1", "first", toy_twice, timed),
                                     MG_GROUP("90.3", "later", toy_twice, counted) };
@@ -177,14 +218,14 @@ Test(rows, that_measure_run_last, .init = open_toy, .fini = close_toy)
     cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
     cr_expect_str_eq(told, "begin first: three? first: three+ later: bytes? later: bytes+ "
                            "first: speed? first: speed+ later: bytes moved? later: bytes moved+ ");
-    cr_expect_str_eq(r.rows[0].name, "first: speed");
+    cr_expect_str_eq(r.rows[2].name, "later: bytes moved");
     cr_expect_eq(r.points, 4);
     mg_results_free(&r);
     told[0] = 0;
     toy_write(&t, "labs/90-toy/toy.c", "#include \"core/base.h\"\n" TOY "{ if (n > 2) MT_TODO(\"90.1\"); " DO " }");
     cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
-    cr_expect(strstr(told, "begin first: speed? first: three? first: speedtodo first: threetodo"),
-              "a step that is not written is not split: %s", told);
+    cr_expect(strstr(told, "begin first: three? first: threetodo first: speed? first: speedtodo"),
+              "what is not written is not measured: %s", told);
     mg_results_free(&r);
 }
 

@@ -136,7 +136,7 @@ static inline void toy_race(mg_run *run, const void *one_case)
 }
 
 static const toy_case toy_cases[] = { { { 3, "many", "multiply by two" }, 1500 },
-                                      { { 1, "none", "touch nothing" }, 0 } };
+                                      { { 1, "none", "touch nothing", MG_EASY }, 0 } };
 static const toy_case toy_race_cases[] = { { { 4, "long", "do not dawdle" }, 400000 } };
 static const mg_group toy_groups[] = { MG_GROUP("90.1", "toy", toy_twice, toy_cases),
                                        MG_GROUP("90.2", "race", toy_race, toy_race_cases) };

@@ -1,6 +1,6 @@
 /* attack  02.1 right for a single number and for no rows, "not written yet" for all else
  * hopes   an unwritten step is not a failure, and the easy rows earn points
- * stopped by TODO has no points for the whole step
+ * stopped by a step whose first row is TODO is TODO in all rows of that title
  * earns   0
  * verdict TODO */
 #include "core/base.h"
