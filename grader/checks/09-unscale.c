@@ -219,6 +219,7 @@ static void refuse(mg_run *run)
     for (int i = 0; i < MT_COUNT(limits); i++) {
         mg_begin(run, "may abort: mt_unscale_grads_cpu");
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_out(run, "norm", MT_I64, MT_SHAPE(1));
         memcpy(mg_in(run, "scale, max_norm", MT_I64, MT_SHAPE(2)), limits[i], sizeof limits[i]);
         *(int64_t *)mg_in(run, "sizes", MT_I64, MT_SHAPE(1)) = 1;
         *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;
