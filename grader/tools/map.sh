@@ -3,7 +3,7 @@
 # map.sh --check   checks that docs/MAP.md is current and complete: every step tagged, defined and checked
 #
 # Read from the sources alone: the "Lab 02.6" (or "Lab 01.4-5") tags of minitorch/*/*.h, which apply to the declarations after the comment up to an empty line, or to their own line; the definitions and regions of solutions/;
-# the groups of grader/checks/*.c, { "02.6", "title", ... or MG_GROUP("02.6", "title", .... A lab without any check, and a unit that its lab.json does not list, are not graded yet, which is not an error. ROOT=dir maps another tree.
+# the groups of grader/checks/*.c, { "02.6", "title", ... or MACRO("02.6", "title", .... A lab without any check, and a unit that its lab.json does not list, are not graded yet, which is not an error. ROOT=dir maps another tree.
 set -euo pipefail
 cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob
@@ -46,7 +46,7 @@ regions() {
 
 # check STEP TITLE...
 checks() {
-    cat grader/checks/*.c /dev/null | tr '\n' ' ' | grep -oE '(GROUP\(|ACT\(|\{) *"[0-9]{2}\.[0-9]+", *"[^"]*"' |
+    cat grader/checks/*.c /dev/null | tr '\n' ' ' | grep -oE '([A-Z_]+\(|\{) *"[0-9]{2}\.[0-9]+", *"[^"]*"' |
         sed -E 's/[^"]*"([0-9.]+)", *"([^"]*)"/check \1 \2/' || true
 }
 
