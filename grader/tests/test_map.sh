@@ -39,7 +39,7 @@ UNIT
 cat >grader/checks/02.c <<'CHECKS'
 static const mg_group groups[] = {
     { "02.1", "one: all", run, cases },
-    MG_GROUP("02.1", "one: big", run, cases), MG_GROUP("02.2",
+    KERNEL("02.1", "one: big", run, cases), MG_GROUP("02.2",
         "three", run, cases),
     MG_GROUP("02.12", "training", run, cases),
 };
@@ -61,7 +61,7 @@ expect "a hole fails the check" 1 "step 02.10 has no check" "$tool" --check
 mkdir whole && (cd whole && mkdir -p minitorch/ops solutions/02-backprop grader/checks docs &&
     echo 'void mt_one(void); /* Lab 02.1 */' >minitorch/ops/a.h &&
     printf 'void mt_one(void)\n{\n    /* LAB 02.1 BEGIN  One. */\n}\n' >solutions/02-backprop/a.c &&
-    echo 'KERNEL("02.1", "one", fwd, one),' >grader/checks/02.c)
+    echo 'ACT("02.1", "one", fwd, one),' >grader/checks/02.c)
 expect "one without holes" 0 "wrote docs/MAP.md, 1 rows" env ROOT="$ROOT/whole" "$tool"
 expect "it is current" 0 "is current" env ROOT="$ROOT/whole" "$tool" --check
 mkdir solutions/03-later
