@@ -97,17 +97,17 @@ static void mix_nan(float *x, int64_t n, int64_t at, float beside)
 
 static void relu_nan(mg_trial *t)
 {
-    mix_nan(t->f[1], t->size[0], t->at, -INFINITY);
+    mix_nan(t->f[1], t->size[0], t->place, -INFINITY);
 }
 
 /* dx += dout, except where saved <= 0: also where either is NaN; and inf is not multiplied by 0. */
 static void relu_slope_nan(mg_trial *t)
 {
-    mix_nan(t->f[2], t->size[0], t->at, -1);
+    mix_nan(t->f[2], t->size[0], t->place, -1);
     for (int64_t i = 0; i < t->size[0]; i++)
         if (t->f[2][i] == -1 || t->f[2][i] == 0)
             t->f[1][i] = INFINITY;
-        else if (i % 7 == (t->at + 4) % 7)
+        else if (i % 7 == (t->place + 4) % 7)
             t->f[1][i] = NAN;
 }
 
@@ -289,13 +289,13 @@ const mg_kernel mg_02_cross_entropy_bwd = { "mt_cross_entropy_bwd_cpu",
 
 static void one_label(mg_trial *t)
 {
-    t->label[t->at] = (int32_t)t->value;
+    t->label[t->place] = (int32_t)t->value;
 }
 
 /* Small values may be other numbers of the message. */
 static bool is_named(mg_trial *t)
 {
-    return mg_expect_named(t->run, "row", t->at) &&
+    return mg_expect_named(t->run, "row", t->place) &&
            (llabs(t->value) <= t->size[1] || mg_expect_named(t->run, "value", t->value));
 }
 
@@ -304,7 +304,7 @@ static bool is_named(mg_trial *t)
       "every row's label is checked, against 0 and against C", \
       { 2719, 5 },                                             \
       .prepare = one_label,                                    \
-      .at = row,                                               \
+      .place = row,                                            \
       .value = number,                                         \
       .aborts = "a label out of range",                        \
       .after = is_named }

@@ -1,5 +1,6 @@
-/* 11-fusion.c -- the rows of lab 11; those of packed attention are in 11-packed.c, of bias + GELU in 11-gelu.c. How
- * they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-classifier.c, 11-adamw.c, 11-device.c. */
+/* 11-fusion.c -- the rows of lab 11; those of packed attention are in 11-packed.c, of residual + layernorm in
+ * 11-norm.c, of bias + GELU in 11-gelu.c. How they run: 08-attention.c, 11-attention.c, 11-classifier.c, 11-adamw.c,
+ * 11-device.c. */
 #include "checks/11-fusion.h"
 
 #include "checks/08-gpt2.h"
@@ -177,75 +178,6 @@ static const fusion_fact device_backward_facts[] = {
 #undef TOKENS
 #undef JUDGE
 
-/* ---- 11.3 residual + layernorm: -1 is a random size */
-#define ROWS(n, c) .N = n, .C = c
-#define PLAIN      .dist = NORMAL(0.5, 1)
-static const residual_case residual_cases[] = {
-    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, not of x" }, ROWS(-1, -1), PLAIN },
-    { { 1, "large mean", "the squares are of the sum minus its mean, in a second loop" }, ROWS(-1, -1),
-      .dist = NORMAL(1000, 1) },
-    { { 1, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" }, ROWS(-1, -1), .dist = NORMAL(0, 3),
-      .constant = true },
-    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
-      .in_place = true },
-    { { 1, "one column", "the sum minus its mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
-    { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, ROWS(0, -1), PLAIN },
-};
-static const residual_case residual_traffic_cases[] = {
-    { { 3, "traffic", "add inside the loop over rows: then layernorm finds the row in the cache" },
-      PLAIN, .bar = "11.3 traffic" },
-};
-static const residual_case residual_backward_cases[] = {
-    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" }, ROWS(-1, -1), PLAIN, .wanted = MG_DX_OF_SUM },
-    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DPART },
-    { { 2, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART, .alone = true },
-    { { 1, "one column", "layernorm's gradient is 0, so that dx and dpart are dsum" }, ROWS(7, 1), PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART | MG_DGAMMA_OF_SUM | MG_DBETA_OF_SUM, .held = true },
-};
-static const residual_case residual_backward_traffic_cases[] = {
-    { { 3, "traffic", "one loop computes a number of the gradient and adds it to dx and to dpart" }, PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART, .bar = "11.3 backward traffic" },
-};
-
-/* ---- 11.8 on the device */
-static const residual_case device_residual_cases[] = {
-    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, of all threads' columns" },
-      ROWS(-1, -1), PLAIN, .cuda = true },
-    { { 1, "large mean", "the squares are of the sum minus its mean, in a second pass" }, ROWS(-1, -1),
-      .dist = NORMAL(1000, 1), .cuda = true },
-    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
-      .in_place = true, .cuda = true },
-    { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY }, ROWS(0, -1), PLAIN, .cuda = true },
-};
-static const residual_case device_residual_counts[] = {
-    { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
-      PLAIN, .cuda = true, .count = MG_TRAFFIC },
-    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" }, PLAIN, .cuda = true,
-      .count = MG_CONFLICTS },
-};
-static const residual_case device_residual_backward_cases[] = {
-    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" }, ROWS(-1, -1), PLAIN, .wanted = MG_DX_OF_SUM,
-      .cuda = true },
-    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DPART, .cuda = true },
-    { { 1, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART, .alone = true, .cuda = true },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, ROWS(-1, -1), PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART, .held = true, .cuda = true },
-};
-static const residual_case device_residual_backward_counts[] = {
-    { { 3, "traffic", "g and xhat of the first pass are in shared memory for the second; dx and dpart in one loop" },
-      PLAIN, .wanted = MG_DX_OF_SUM | MG_DPART, .cuda = true, .count = MG_TRAFFIC },
-    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" }, PLAIN,
-      .wanted = MG_DX_OF_SUM | MG_DPART, .cuda = true, .count = MG_CONFLICTS },
-};
-#undef ROWS
-#undef PLAIN
-
 /* ---- 11.9 AdamW of all tensors in one launch */
 static const adamw_case adamw_cases[] = {
     { { 3, "lengths", "a tensor's last chunk ends with the tensor; n elements have n / CHUNK chunks, rounded up" },
@@ -299,14 +231,14 @@ static const mg_group groups[] = {
     MG_GROUP("11.2", "attention backward", mg_11_threads, backward_threads_cases),
     MG_GROUP("11.2", "attention backward", mg_11_attention_traffic, backward_traffic_cases),
     MG_GROUP("11.2", "attention backward", mg_08_attention_race, backward_race_cases),
-    MG_GROUP("11.3", "residual norm", mg_11_residual, residual_cases),
-    MG_GROUP("11.3", "residual norm", mg_11_residual_traffic, residual_traffic_cases),
-    MG_GROUP("11.3", "residual norm backward", mg_11_residual_backward, residual_backward_cases),
-    MG_GROUP("11.3", "residual norm backward", mg_11_residual_traffic, residual_backward_traffic_cases),
+    MG_GROUP("11.3", "residual norm", mg_kernel_run, mg_11_residual_cases),
+    MG_GROUP("11.3", "residual norm", mg_kernel_run, mg_11_residual_traffic),
+    MG_GROUP("11.3", "residual norm backward", mg_kernel_run, mg_11_residual_backward_cases),
+    MG_GROUP("11.3", "residual norm backward", mg_kernel_run, mg_11_residual_backward_traffic),
     MG_GROUP("11.4", "classifier in chunks", mg_11_chunked, chunked_cases),
     MG_GROUP("11.4", "classifier in chunks", mg_11_chunked_traffic, chunked_traffic_cases),
-    MG_GROUP("11.5", "bias and gelu", mg_11_gelu, mg_11_gelu_cases),
-    MG_GROUP("11.5", "bias and gelu backward", mg_11_gelu, mg_11_gelu_backward_cases),
+    MG_GROUP("11.5", "bias and gelu", mg_kernel_run, mg_11_gelu_cases),
+    MG_GROUP("11.5", "bias and gelu backward", mg_kernel_run, mg_11_gelu_backward_cases),
     MG_GROUP("11.6", "attention on the device", mg_08_attention, device_forward_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_huge, device_huge_cases),
     MG_GROUP("11.6", "attention on the device", mg_attention_nan, device_nan_cases),
@@ -315,13 +247,16 @@ static const mg_group groups[] = {
     MG_GROUP("11.7", "attention backward on the device", mg_08_attention_backward, device_backward_cases),
     MG_GROUP("11.7", "attention backward on the device", mg_11_attention_count, device_backward_counts),
     MG_GROUP("11.7", "attention backward on the device", mg_11_attention_compiled, device_backward_facts),
-    MG_GROUP("11.8", "residual norm on the device", mg_11_residual, device_residual_cases),
-    MG_GROUP("11.8", "residual norm on the device", mg_11_residual_count, device_residual_counts),
-    MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_backward, device_residual_backward_cases),
-    MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_count, device_residual_backward_counts),
+    MG_GROUP("11.8", "residual norm on the device", mg_kernel_run, mg_11_device_residual_cases),
+    MG_GROUP("11.8", "residual norm on the device", mg_11_residual_count, mg_11_device_residual_counts),
+    MG_GROUP("11.8", "residual norm backward on the device", mg_kernel_run, mg_11_device_residual_backward_cases),
+    MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_count,
+             mg_11_device_residual_backward_counts),
     MG_GROUP("11.9", "adamw of all tensors", mg_11_adamw, adamw_cases),
-    MG_GROUP("11.10", "bias and gelu on the device", mg_11_gelu, mg_11_gelu_device_cases),
-    MG_GROUP("11.10", "bias and gelu backward on the device", mg_11_gelu, mg_11_gelu_device_backward_cases),
+    MG_GROUP("11.10", "bias and gelu on the device", mg_kernel_run, mg_11_gelu_device_cases),
+    MG_GROUP("11.10", "bias and gelu on the device", mg_11_gelu_count, mg_11_gelu_device_counts),
+    MG_GROUP("11.10", "bias and gelu backward on the device", mg_kernel_run, mg_11_gelu_device_backward_cases),
+    MG_GROUP("11.10", "bias and gelu backward on the device", mg_11_gelu_count, mg_11_gelu_device_backward_counts),
     MG_GROUP("11.11", "packed attention", mg_08_attention, mg_11_packed),
     MG_GROUP("11.11", "packed attention", mg_11_threads, mg_11_packed_threads),
     MG_GROUP("11.11", "packed attention", mg_11_huge, mg_11_packed_huge),

@@ -3,6 +3,7 @@
 
 #include "checks/08-attention.h"
 #include "checks/fill.h"
+#include "checks/kernel.h"
 #include "rows/device.h"
 #include "build/ptxas.h"
 #include "rows/traffic.h"
@@ -31,47 +32,26 @@ extern const attention_race mg_11_packed_race[1], mg_11_packed_backward_race[1],
 
 /* ---- residual + layernorm: 11-norm.c ------------------------------------------------------------------ */
 
-enum { MG_DX_OF_SUM = 1, MG_DPART = 2, MG_DGAMMA_OF_SUM = 4, MG_DBETA_OF_SUM = 8 };
-
-typedef struct residual_case {
-    mg_case head;
-    int64_t N, C;  /* -1: random */
-    mg_dist dist;  /* of x */
-    bool constant; /* each row repeats one number */
-    bool in_place; /* forward: sum is x */
-    int wanted;    /* backward: MG_D..._OF_SUM, MG_DPART; the others are NULL */
-    bool alone;    /* backward: no gradient reaches sum itself */
-    bool held;     /* backward: gradients hold something already */
-    const char *bar;
-    bool cuda;
+typedef struct residual_count { /* a call on the device, and what is counted in it */
+    mg_kernel_row row;
     mg_count count;
-} residual_case;
+} residual_count;
 
-void mg_11_residual(mg_run *run, const void *one_case);
-void mg_11_residual_backward(mg_run *run, const void *one_case);
-void mg_11_residual_traffic(mg_run *run, const void *one_case);
-void mg_11_residual_count(mg_run *run, const void *one_case);
+extern const mg_kernel_row mg_11_residual_cases[6], mg_11_residual_traffic[1];
+extern const mg_kernel_row mg_11_residual_backward_cases[5], mg_11_residual_backward_traffic[1];
+extern const mg_kernel_row mg_11_device_residual_cases[4];
+extern const mg_kernel_row mg_11_device_residual_backward_cases[4];
+extern const residual_count mg_11_device_residual_counts[2], mg_11_device_residual_backward_counts[2];
+
+void mg_11_residual_count(mg_run *run, const void *one_case); /* a residual_count */
 
 /* ---- bias + GELU: 11-gelu.c ----------------------------------------------------------------------------- */
 
-enum { MG_DX_OF_GELU = 1, MG_DBIAS = 2 };
+extern const mg_kernel_row mg_11_gelu_cases[6], mg_11_gelu_backward_cases[7];
+extern const mg_kernel_row mg_11_gelu_device_cases[4], mg_11_gelu_device_counts[1];
+extern const mg_kernel_row mg_11_gelu_device_backward_cases[4], mg_11_gelu_device_backward_counts[1];
 
-typedef struct gelu_case {
-    mg_case head;
-    int64_t N, C; /* -1: random */
-    mg_dist dist; /* of x */
-    bool same;    /* all rows are the first */
-    bool nan;     /* forward: one number of x is NaN */
-    int wanted;   /* backward: MG_DX_OF_GELU, MG_DBIAS; the other is NULL. 0: forward */
-    bool held;    /* backward: gradients hold something already */
-    bool cuda;
-    const char *bar; /* bytes are counted, for this bar; on the device for that of the row's name */
-} gelu_case;
-
-extern const gelu_case mg_11_gelu_cases[6], mg_11_gelu_backward_cases[7], mg_11_gelu_device_cases[5],
-    mg_11_gelu_device_backward_cases[5];
-
-void mg_11_gelu(mg_run *run, const void *one_case);
+void mg_11_gelu_count(mg_run *run, const void *one_case); /* an mg_kernel_row */
 
 /* ---- classifier in chunks: 11-classifier.c ------------------------------------------------------------ */
 

@@ -1,247 +1,168 @@
-/* 11-norm.c -- how the checks of residual + layernorm run (steps 11.3, 11.8). Rows: 11-fusion.c. The sum of two numbers
- * has one right rounding, bit for bit; what follows is layernorm's oracle with that sum. */
+/* 11-norm.c -- residual + layernorm (steps 11.3, 11.8): the kernels, on the CPU and on the device, and their rows. The
+ * sum of two numbers has one right rounding, bit for bit; what follows is layernorm's oracle with that sum. */
 #include "checks/11-fusion.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks/06-cuda.h"
 #include "checks/08-gpt2.h"
 #include "checks/oracle.h"
 
-enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted call: 1.5 MiB an array */
-enum { FEW = 5, WIDE = 133, OVERFLOW = 3 };     /* the call in which the squares of this row exceed f32 */
+/* ---- forward: sum, out, mean, rstd; x, part, gamma, beta -------------------------------------------- */
 
-typedef bool norm_fn(mg_run *run, const residual_case *c, int64_t N, int64_t C);
-
-static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
+static void residual_norm(mg_trial *t)
 {
-    for (int t = 0; t < CALLS; t++)
-        if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
-            return false;
-    if (c->N >= 0 || c->C >= 0 || c->constant)
-        return true;
-    bool good = once(run, c, 67, 131) && /* several threads: searched for data races */
-                once(run, c, FEW, WIDE) &&
-                once(run, c, 3, c->cuda ? 4131 : 65539); /* more columns than stay in shared memory, or in an array */
-    if (c->cuda && good)
-        good = once(run, c, 2, 16411) && /* than fit there */
-               (c->wanted
-                    ? mg_06_many_rows(run, "mt_residual_norm_rows_bwd_cuda", "dx dpart dsum dout sum gamma mean rstd")
-                    : mg_06_many_rows(run, "mt_residual_norm_fwd_cuda", "sum out mean rstd x part gamma beta eps"));
-    for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
-        mg_unaligned_one(run, k);
-        good = once(run, c, 3, 64);
-    }
-    mg_unaligned(run, false);
-    return good;
+    int64_t N = t->size[0], C = t->size[1];
+    float *sum = mt_calloc(mt_max(N * C, 1), sizeof *sum);
+    for (int64_t i = 0; i < N * C; i++)
+        t->v[0][i] = sum[i] = (float)(t->x[4][i] + t->x[5][i]);
+    mg_oracle_layernorm(t->v[1], t->e[1], t->v[2], t->e[2], t->v[3], t->e[3], sum, t->f[6], t->f[7], N, C, t->scalar);
+    free(sum);
 }
 
-static bool judge(mg_run *run, const residual_case *c, int64_t N, const mg_answer *answer, int count)
+static void draw_eps(mg_trial *t)
 {
-    if (c->cuda)
-        return mg_call_and_judge(run, answer, count);
-    if (!c->bar)
-        return mg_searched_and_judge(run, N == 67, answer, count);
-    bool good = mg_traffic_call(run, MG_L2);
-    for (int k = 0; k < count; k++) {
-        good = good && (!answer[k].v || mg_expect(run, answer[k].name, answer[k].v, answer[k].e));
-        mg_answer_drop((mg_answer *)&answer[k]);
-    }
-    if (good)
-        mg_traffic_credit(run, c->bar, (double)sizeof(float) * ROWS * COLUMNS * (c->wanted ? 7 : 6));
-    return good;
+    t->scalar = (float)exp2(-(double)(t->size[1] == 1 ? 20 : mg_pick(mg_rng(t->run), 6, 16)));
 }
-
-/* ---- forward --------------------------------------------------------------------------------------- */
 
 /* Each row of both repeats its first number. */
-static void make_constant(float *x, int64_t N, int64_t C)
+static void constant_rows(mg_trial *t)
 {
-    for (int64_t i = 0; i < N * C; i++)
-        x[i] = x[i / C * C];
-}
-
-static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
-{
-    float eps = (float)exp2(-(double)(C == 1 ? 20 : mg_pick(mg_rng(run), 6, 16)));
-    mg_begin(run, c->cuda ? "mt_residual_norm_fwd_cuda" : "mt_residual_norm_fwd_cpu");
-    mg_answer answer[] = { mg_overwritten(run, "sum", MT_SHAPE(N, C)), mg_overwritten(run, "out", MT_SHAPE(N, C)),
-                           mg_overwritten(run, "mean", MT_SHAPE(N)), mg_overwritten(run, "rstd", MT_SHAPE(N)) };
-    float *x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
-    if (c->in_place)
-        mg_in_place(run, "sum", "x");
-    float *part = mg_input(run, "part", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    if (c->constant)
-        make_constant(x, N, C), make_constant(part, N, C);
-    bool overflow = N == FEW && C == WIDE;
-    for (int64_t i = 0; i < C && overflow; i++)
-        x[OVERFLOW * C + i] = i % 2 ? 1e25f : -1e25f;
-    const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
-    const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    mg_f32(run, "eps", eps);
-    float *sum = malloc((size_t)mt_max(N * C, 1) * sizeof *sum);
-    MT_CHECK(sum, "out of memory");
-    for (int64_t i = 0; i < N * C; i++) {
-        answer[0].v[i] = sum[i] = (float)((double)x[i] + (double)part[i]);
-        answer[0].e[i] = 0;
+    for (int64_t i = 0; i < t->size[0] * t->size[1]; i++) {
+        int64_t first = i - i % t->size[1];
+        t->f[4][i] = t->f[4][first];
+        t->f[5][i] = t->f[5][first];
     }
-    mg_oracle_layernorm(answer[1].v, answer[1].e, answer[2].v, answer[2].e, answer[3].v, answer[3].e, sum, gamma, beta,
-                        N, C, eps);
-    free(sum);
-    if (!overflow)
-        return judge(run, c, N, answer, 4);
-    bool called = mg_call(run);
-    for (int64_t i = 0; i < C && called && isnan(((const float *)mg_result(run, "rstd"))[OVERFLOW]); i++)
-        answer[1].v[OVERFLOW * C + i] = answer[3].v[OVERFLOW] = NAN;
-    mg_hint(run, "where the squares exceed f32, a row and its rstd become NaN");
-    return mg_judge_answers(run, called, answer, 4);
 }
 
-/* A row without columns. */
-static void refuse(mg_run *run, bool cuda)
+enum { OVERFLOW = 3 }; /* the row whose squares exceed f32 */
+
+static void overflow(mg_trial *t)
 {
-    static const char *const names[] = { "sum", "out", "mean", "rstd", "x", "part", "gamma", "beta" };
-    mg_begin(run, cuda ? "may abort: mt_residual_norm_fwd_cuda" : "may abort: mt_residual_norm_fwd_cpu");
-    for (int i = 0; i < 8; i++)
-        if (i < 4)
-            mg_out(run, names[i], MT_F32, MT_SHAPE(i >= 2)); /* mean and rstd have a number for the row */
-        else
-            mg_in(run, names[i], MT_F32, MT_SHAPE(0));
-    mg_i64(run, "N", 1);
-    mg_i64(run, "C", 0);
-    mg_f32(run, "eps", 1);
-    mg_call_aborts(run, "keep the check: the header says \"Aborts: C < 1 with N > 0\"");
+    for (int64_t c = 0; c < t->size[1]; c++)
+        t->f[4][OVERFLOW * t->size[1] + c] = c % 2 ? 1e25f : -1e25f;
 }
 
-void mg_11_residual(mg_run *run, const void *one_case)
+/* The row has no result, unless the sums are double. */
+static void allow_nan(mg_trial *t)
 {
-    const residual_case *c = one_case;
-    if (norm_calls(run, c, forward) && c->N == 0 && forward(run, c, 0, 0)) /* no columns where there are no rows */
-        refuse(run, c->cuda);
+    for (int64_t c = 0; c < t->size[1] && isnan(((const float *)mg_result(t->run, "rstd"))[OVERFLOW]); c++)
+        t->v[1][OVERFLOW * t->size[1] + c] = t->v[3][OVERFLOW] = NAN;
 }
 
-/* ---- backward -------------------------------------------------------------------------------------- */
+#define FORWARD(on)                                                                                             \
+    { .function = "mt_residual_norm_fwd_" on,                                                                   \
+      .sizes = "NC",                                                                                            \
+      .operand = { MG_WRITTEN("sum", "NC", .over = "x"), MG_WRITTEN("out", "NC"), MG_WRITTEN("mean", "N"),      \
+                   MG_WRITTEN("rstd", "N"), MG_READ("x", "NC"), MG_READ("part", "NC", .dist = NORMAL(0, 1)),    \
+                   MG_READ("gamma", "C", .dist = NORMAL(1, 0.5)), MG_READ("beta", "C", .dist = NORMAL(0, 1)) }, \
+      .oracle = residual_norm,                                                                                  \
+      .prepare = draw_eps,                                                                                      \
+      .scalar = "eps",                                                                                          \
+      .least = { 0, 1 },                                                                                        \
+      .dist = NORMAL(0.5, 1),                                                                                   \
+      .grid = "N" }
+static const mg_kernel forward = FORWARD("cpu"), device_forward = FORWARD("cuda");
+
+#define FAR_ROW                                                      \
+    { "a row whose squares exceed f32",                              \
+      "where the squares exceed f32, a row and its rstd become NaN", \
+      { 5, 133 },                                                    \
+      .prepare = overflow,                                           \
+      .adjust = allow_nan }
+static const mg_special far_row[] = { FAR_ROW, { 0 } };
+static const mg_special no_columns[] = {
+    { "no rows and no columns", "where there are no rows there need be no columns", .size = { MG_ZERO, MG_ZERO } },
+    { "rows without columns must abort", NULL, .size = { 1, MG_ZERO }, .aborts = "C < 1 with N > 0" },
+    { 0 },
+};
+
+/* ---- backward: the gradients; dsum, dout, sum, gamma, mean, rstd ------------------------------------- */
+
+static mg_layernorm_saved saved(const mg_trial *t)
+{
+    float *const *f = t->f + t->kernel->about; /* the number of gradients */
+    return (mg_layernorm_saved){
+        .dout = f[1], .x = f[2], .gamma = f[3], .mean = f[4], .rstd = f[5], .N = t->size[0], .C = t->size[1]
+    };
+}
+
+static void save_moments(mg_trial *t)
+{
+    const mg_layernorm_saved s = saved(t);
+    mg_08_save_moments(t->f[t->kernel->about + 4], t->f[t->kernel->about + 5], &s, 0x1p-10f);
+}
 
 /* Held, dsum and layernorm's gradient are added in some order: two roundings of at most all three magnitudes. */
-static void expect_rows(mg_answer *a, const mg_layernorm_saved *s, const float *dsum)
+static void expect_rows(mg_trial *t, int i, const mg_layernorm_saved *s)
 {
+    const double *dsum = t->x[t->kernel->about];
     int64_t n = s->N * s->C;
-    double *held = mg_doubles(n);
-    memcpy(held, a->v, (size_t)n * sizeof *held);
-    mg_oracle_layernorm_dx_add(a->v, a->e, s);
-    for (int64_t i = 0; i < n && dsum; i++) {
-        a->e[i] += 2 * MG_U * (fabs(held[i]) + fabs(a->v[i] - held[i]) + fabs((double)dsum[i]));
-        a->v[i] += dsum[i];
+    double *held = mg_doubles(n), *v = t->v[i], *e = t->e[i];
+    memcpy(held, v, (size_t)n * sizeof *held);
+    mg_oracle_layernorm_dx_add(v, e, s);
+    for (int64_t k = 0; k < n && dsum; k++) {
+        e[k] += 2 * MG_U * (fabs(held[k]) + fabs(v[k] - held[k]) + fabs(dsum[k]));
+        v[k] += dsum[k];
     }
     free(held);
 }
 
-static void describe_gradients(mg_run *run, const residual_case *c, mg_answer grad[4], int64_t N, int64_t C)
+static void residual_slope(mg_trial *t)
 {
-    static const char *const name[] = { "dx", "dpart", "dgamma", "dbeta" };
-    for (int i = 0; i < (c->cuda ? 2 : 4); i++)
-        if (c->wanted >> i & 1)
-            grad[i] = mg_accumulated(run, name[i], i < 2 ? MT_SHAPE(N, C) : MT_SHAPE(C), c->held);
-        else
-            mg_null(run, name[i]);
-}
-
-/* Returns dout, which may be changed before the call. */
-static float *describe_backward(mg_run *run, const residual_case *c, mg_answer grad[4], int64_t N, int64_t C)
-{
-    mg_layernorm_saved s = { .N = N, .C = C };
-    const float *dsum = NULL;
-    mg_begin(run, c->cuda ? "mt_residual_norm_rows_bwd_cuda" : "mt_residual_norm_bwd_cpu");
-    describe_gradients(run, c, grad, N, C);
-    if (c->alone)
-        mg_null(run, "dsum");
-    else
-        dsum = mg_input(run, "dsum", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    float *dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    s.dout = dout;
-    s.x = mg_input(run, "sum", MT_SHAPE(N, C), c->dist);
-    s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
-    float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
-    mg_08_save_moments(mean, rstd, &s, 0x1p-10f);
-    s.mean = mean;
-    s.rstd = rstd;
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
+    const mg_layernorm_saved s = saved(t);
     for (int i = 0; i < 2; i++)
-        if (grad[i].v)
-            expect_rows(&grad[i], &s, dsum);
-    if (grad[2].v)
-        mg_oracle_layernorm_dgamma_add(grad[2].v, grad[2].e, &s);
-    if (grad[3].v)
-        mg_oracle_layernorm_dbeta_add(grad[3].v, grad[3].e, &s);
-    return dout;
+        if (t->v[i])
+            expect_rows(t, i, &s);
+    if (t->kernel->about > 2 && t->v[2])
+        mg_oracle_layernorm_dgamma_add(t->v[2], t->e[2], &s);
+    if (t->kernel->about > 2 && t->v[3])
+        mg_oracle_layernorm_dbeta_add(t->v[3], t->e[3], &s);
 }
 
-static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
+static void nan_in_dout(mg_trial *t)
 {
-    mg_answer grad[4] = { 0 };
-    describe_backward(run, c, grad, N, C);
-    return judge(run, c, N, grad, 4);
+    mg_nan_at(t, t->kernel->about + 1);
 }
 
-/* One number of dout is NaN: its row of dx or dpart has no result, the other rows have theirs. */
-static void backward_nan(mg_run *run, const residual_case *c)
-{
-    mg_answer grad[4] = { 0 }, *a = &grad[c->wanted == MG_DPART];
-    int64_t N = mg_pick(mg_rng(run), 2, 9), C = mg_pick(mg_rng(run), 2, 90), at = mg_pick(mg_rng(run), 0, N * C - 1);
-    describe_backward(run, c, grad, N, C)[at] = NAN;
-    bool good = mg_call(run);
-    const float *got = good ? mg_result(run, a->name) : NULL;
-    mg_hint(run, "a NaN must not be lost, and rows do not depend on each other");
-    for (int64_t i = 0; i < N * C && good; i++) {
-        good = i / C == at / C ? isnan(got[i]) : fabs((double)got[i] - a->v[i]) <= a->e[i];
-        if (!good)
-            mg_fail(run, "%s[%lld,%lld] is %g: of dout only [%lld,%lld] is NaN, so that row %lld alone has no result",
-                    a->name, (long long)(i / C), (long long)(i % C), (double)got[i], (long long)(at / C),
-                    (long long)(at % C), (long long)(at / C));
-    }
-    mg_answer_drop(a);
-}
-
-/* Every subset of the gradients. */
-static void backward_subsets(mg_run *run, const residual_case *c)
-{
-    bool good = true;
-    mg_part(run, "some gradients", "dx, dpart, dgamma and dbeta may each be NULL, whichever of the others are");
-    for (int wanted = 0; wanted < 16 && good; wanted++) {
-        residual_case part = *c;
-        part.wanted = wanted;
-        good = backward(run, &part, 9, 33);
-    }
-}
-
-void mg_11_residual_backward(mg_run *run, const void *one_case)
-{
-    const residual_case *c = one_case;
-    if (norm_calls(run, c, backward) && c->N < 0 && (c->wanted == MG_DX_OF_SUM || c->wanted == MG_DPART))
-        backward_nan(run, c);
-    if (c->held && !c->cuda)
-        backward_subsets(run, c);
-}
-
-void mg_11_residual_traffic(mg_run *run, const void *one_case)
-{
-    const residual_case *c = one_case;
-    (c->wanted ? backward : forward)(run, c, ROWS, COLUMNS);
-}
+#define READ_BY_BACKWARD                                                                                            \
+    MG_READ("dsum", "NC", .dist = NORMAL(0, 1)), MG_READ("dout", "NC", .dist = NORMAL(0, 1)), MG_READ("sum", "NC"), \
+        MG_READ("gamma", "C", .dist = NORMAL(1, 0.5)), MG_READ("mean", "N"), MG_READ("rstd", "N")
+static const mg_kernel backward = {
+    .function = "mt_residual_norm_bwd_cpu",
+    .sizes = "NC",
+    .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dpart", "NC"), MG_ADDED("dgamma", "C"), MG_ADDED("dbeta", "C"),
+                 READ_BY_BACKWARD },
+    .about = 4,
+    .oracle = residual_slope,
+    .prepare = save_moments,
+    .nan = nan_in_dout,
+    .least = { 0, 1 },
+    .dist = NORMAL(0.5, 1),
+    .optional = "dx dpart dgamma dbeta",
+};
+static const mg_kernel device_backward = {
+    .function = "mt_residual_norm_rows_bwd_cuda",
+    .sizes = "NC",
+    .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dpart", "NC"), READ_BY_BACKWARD },
+    .about = 2,
+    .oracle = residual_slope,
+    .prepare = save_moments,
+    .nan = nan_in_dout,
+    .least = { 0, 1 },
+    .dist = NORMAL(0.5, 1),
+    .optional = "dx dpart",
+    .grid = "N",
+};
 
 /* ---- counted on the device ------------------------------------------------------------------------- */
 
 /* 768 columns, as in GPT-2; gradients of gamma and beta are lab 06's kernel. */
 void mg_11_residual_count(mg_run *run, const void *one_case)
 {
-    const residual_case *c = one_case;
-    enum { N = 48, C = 768 };
-    if (!(c->wanted ? backward : forward)(run, c, N, C))
+    const residual_count *c = one_case;
+    if (!mg_kernel_once(run, &c->row))
         return;
     const mg_device_report *r = mg_device_counts(run);
     if (r->launches != 1)
@@ -250,13 +171,87 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
         mg_note(run, "no shared memory, and so no conflicts"); /* columns may be in registers, sums by shuffles */
         return;
     }
-    /* Forward reads x and part, writes sum and out; backward reads dsum, dout and sum, reads and writes both others. */
-    double bytes = 4.0 * N * C * (c->wanted ? 7 : 4);
     if (c->count == MG_TRAFFIC)
-        mg_device_credit(run, MG_TRAFFIC, bytes);
+        mg_device_credit(run, MG_TRAFFIC, mg_moved(&c->row));
     else
         mg_device_credit_shared(run, c->count,
-                                c->wanted ? "11.8 residual norm backward on the device: traffic"
-                                          : "11.8 residual norm on the device: traffic",
-                                bytes);
+                                c->row.held ? "11.8 residual norm backward on the device: traffic"
+                                            : "11.8 residual norm on the device: traffic",
+                                mg_moved(&c->row));
 }
+
+/* ---- the rows */
+// clang-format off
+#define ON_CPU     (MG_EVERYTHING & ~MG_BITS)
+#define ON_DEVICE  (MG_ANY_SIZE | MG_LARGE)
+#define CPU_COUNT  .size = { 1024, 384 }, .cache = MG_L2 /* 1.5 MiB an array */
+#define COUNT      .size = { 48, 768 }
+const mg_kernel_row mg_11_residual_cases[6] = {
+    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, not of x" },
+      { &forward }, .asks = ON_CPU, .special = far_row },
+    { { 1, "large mean", "the squares are of the sum minus its mean, in a second loop" },
+      { &forward }, .dist = NORMAL(1000, 1) },
+    { { 1, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" },
+      { &forward }, .dist = NORMAL(0, 3), .prepare = constant_rows },
+    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" },
+      { &forward }, .in_place = true },
+    { { 1, "one column", "the sum minus its mean is 0, so out is beta" }, { &forward }, .size = { 7, 1 } },
+    { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY },
+      { &forward }, .size = { MG_ZERO }, .special = no_columns },
+};
+const mg_kernel_row mg_11_residual_traffic[1] = {
+    { { 3, "traffic", "add inside the loop over rows: then layernorm finds the row in the cache" },
+      { &forward }, CPU_COUNT, .bar = "11.3 traffic", .moves = "x part sum sum out out" },
+};
+const mg_kernel_row mg_11_residual_backward_cases[5] = {
+    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" },
+      { &backward }, .asks = ON_CPU | MG_NAN, .null = "dpart dgamma dbeta" },
+    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" },
+      { &backward }, .asks = ON_CPU | MG_NAN, .null = "dx dgamma dbeta" },
+    { { 2, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" },
+      { &backward }, .null = "dsum dgamma dbeta" },
+    { { 1, "one column", "layernorm's gradient is 0, so that dx and dpart are dsum" },
+      { &backward }, .size = { 7, 1 }, .null = "dgamma dbeta" },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+      { &backward }, .asks = ON_CPU | MG_SUBSETS, .held = true },
+};
+const mg_kernel_row mg_11_residual_backward_traffic[1] = {
+    { { 3, "traffic", "one loop computes a number of the gradient and adds it to dx and to dpart" },
+      { &backward }, CPU_COUNT, .bar = "11.3 backward traffic", .null = "dgamma dbeta",
+      .moves = "dsum dout sum dx dx dpart dpart" },
+};
+
+/* 11.8 on the device */
+const mg_kernel_row mg_11_device_residual_cases[4] = {
+    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, of all threads' columns" },
+      { &device_forward }, .asks = ON_DEVICE, .special = far_row },
+    { { 1, "large mean", "the squares are of the sum minus its mean, in a second pass" },
+      { &device_forward }, .dist = NORMAL(1000, 1) },
+    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" },
+      { &device_forward }, .in_place = true },
+    { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY },
+      { &device_forward }, .asks = MG_NO_ELEMENTS, .special = no_columns },
+};
+const residual_count mg_11_device_residual_counts[2] = {
+    { { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
+        { &device_forward }, COUNT, .moves = "x part sum out" }, MG_TRAFFIC },
+    { { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
+        { &device_forward }, COUNT, .moves = "x part sum out" }, MG_CONFLICTS },
+};
+const mg_kernel_row mg_11_device_residual_backward_cases[4] = {
+    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" },
+      { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dpart" },
+    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" },
+      { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dx" },
+    { { 1, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" },
+      { &device_backward }, .null = "dsum" },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+      { &device_backward }, .held = true },
+};
+const residual_count mg_11_device_residual_backward_counts[2] = {
+    { { { 3, "traffic", "g and xhat of the first pass are in shared memory for the second; dx and dpart in one loop" },
+        { &device_backward }, COUNT, .held = true, .moves = "dsum dout sum dx dx dpart dpart" }, MG_TRAFFIC },
+    { { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
+        { &device_backward }, COUNT, .held = true, .moves = "dsum dout sum dx dx dpart dpart" }, MG_CONFLICTS },
+};
+// clang-format on

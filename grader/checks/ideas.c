@@ -15,7 +15,9 @@ enum {
     BEYOND = 70001, /* more than 16 bits count */
     BESIDE = 37,    /* with this beside it, and STACK alone: floats of more than the 8 MiB of a stack */
     STACK = 2200003,
-    BLOCKS = 331, /* several blocks of vectors, and a rest */
+    EMULATED = 16411, /* columns that no shared memory holds */
+    GRID = 1 << 24,   /* more than a grid has in y, of blocks of 256 */
+    BLOCKS = 331,     /* several blocks of vectors, and a rest */
     THREADS = 17,
 };
 
@@ -23,6 +25,7 @@ typedef struct asked {
     mg_trial t;
     const mg_kernel_row *row;
     int dims;
+    bool device; /* a kernel of a .cu unit, which is emulated */
 } asked;
 
 typedef bool idea_fn(const asked *a);
@@ -106,24 +109,47 @@ static bool ordinary(const asked *a)
     return true;
 }
 
-static bool odd_sizes(const asked *a)
+/* Whole groups of four: of arrays that each begin at a multiple of 16 bytes but one. */
+static bool one_unaligned(const asked *a)
+{
+    bool good = true;
+    mg_trial t = a->t;
+    for (int d = 0; d < a->dims; d++)
+        t.size[d] = a->dims == 1 ? 520 : d == a->dims - 1 ? 64 : FEW;
+    part(a, "float4 must begin at multiples of 16 bytes: test each of the pointers", "one array that is not aligned");
+    for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
+        mg_unaligned_one(a->t.run, k);
+        good = mg_try(t);
+    }
+    mg_unaligned(a->t.run, false);
+    return good;
+}
+
+static bool some_calls(const asked *a)
 {
     static const int64_t any[MG_SIZES];
-    mg_run *run = a->t.run;
     bool good = true;
-    part(a, NULL, "sizes that are no multiples of 16");
-    mg_place_arrays(run, MG_ALIGNED);
     for (int i = 0; i < CALLS && good; i++)
         good = mg_try(sized(a, any));
+    return good;
+}
+
+static bool odd_sizes(const asked *a)
+{
+    mg_run *run = a->t.run;
+    part(a, NULL, "sizes that are no multiples of 16");
+    mg_place_arrays(run, MG_ALIGNED);
+    bool good = some_calls(a);
     part(a,
          "arrays may begin at any multiple of 4 bytes: read and write them without aligned vectors, or test where "
          "they begin",
          "arrays that are not aligned");
     mg_place_arrays(run, MG_AT_END);
-    for (int i = 0; i < CALLS && good; i++)
-        good = mg_try(sized(a, any));
+    mg_unaligned(run, a->device);
+    good = good && some_calls(a);
+    mg_unaligned(run, false);
     mg_place_arrays(run, MG_ANYWHERE);
-    return good;
+    return good && (!a->device || one_unaligned(a));
 }
 
 static bool ones(const asked *a)
@@ -136,7 +162,16 @@ static bool ones(const asked *a)
     return true;
 }
 
-static bool nothing(const asked *a)
+static bool launches_nothing(const asked *a)
+{
+    if (!a->device || mg_device_counts(a->t.run)->launches == 0)
+        return true;
+    mg_hint(a->t.run, "a size of 0 launches nothing: return before the launch");
+    mg_fail(a->t.run, "%lld launches for a size of 0", (long long)mg_device_counts(a->t.run)->launches);
+    return false;
+}
+
+static bool no_elements(const asked *a)
 {
     static const int64_t none[] = { MG_ZERO, MG_ZERO, MG_ZERO, MG_ZERO };
     for (int d = 0; d < a->dims; d++) {
@@ -144,15 +179,49 @@ static bool nothing(const asked *a)
              "a size of 0 is allowed: outputs with elements are written, or left if they are added to, and nothing "
              "else is read or written",
              "no elements, %c = 0", a->t.kernel->sizes[d]);
-        if (a->t.kernel->least[d] == 0 && !with_size(a, d, 0))
+        if (a->t.kernel->least[d] == 0 && !(with_size(a, d, 0) && launches_nothing(a)))
             return false;
     }
     part(a, "where there are no rows there need be no columns", "no elements, every size is 0");
-    return a->dims == 1 || mg_try(sized(a, none));
+    return a->dims == 1 || (mg_try(sized(a, none)) && launches_nothing(a));
+}
+
+/* The launches of a size that only the grid is tested with: the kernels do not run. */
+static bool large_grid(const asked *a, int d)
+{
+    const mg_kernel *k = a->t.kernel;
+    mg_run *run = a->t.run;
+    char function[80];
+    snprintf(function, sizeof function, "%s of many rows", k->function);
+    part(a, "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows, or columns, along x",
+         "a large grid, %c = %d", k->sizes[d], GRID);
+    mg_begin(run, function);
+    for (int i = 0; i < MG_OPERANDS && k->operand[i].name; i++)
+        mg_inout(run, k->operand[i].name, MT_F32, MT_SHAPE(3));
+    for (int i = 0; i < a->dims; i++)
+        mg_i64(run, (char[]){ k->sizes[i], 0 }, i == d ? GRID : 1);
+    if (k->scalar)
+        mg_f32(run, k->scalar, 1);
+    return mg_call(run);
+}
+
+static bool large_on_device(const asked *a)
+{
+    const char *grid = a->t.kernel->grid;
+    for (int d = 0; d < a->dims; d++) {
+        part(a, "a row may have more columns than the threads of a block, its registers and shared memory hold",
+             "large arrays, %c = %d", a->t.kernel->sizes[d], EMULATED);
+        if (!mg_try(with_large(a, d, EMULATED, FEW)) ||
+            (grid && strchr(grid, a->t.kernel->sizes[d]) && !large_grid(a, d)))
+            return false;
+    }
+    return true;
 }
 
 static bool large(const asked *a)
 {
+    if (a->device)
+        return large_on_device(a);
     for (int d = 0; d < a->dims; d++) {
         mg_trial t = with_large(a, d, a->dims == 1 ? STACK : BEYOND, BESIDE);
         part(a, "sizes are int64_t and may be large: no smaller type, and no array of such a size on the stack",
@@ -168,8 +237,8 @@ static bool specials(const asked *a)
     for (const mg_special *s = a->row->special; s && s->part; s++) {
         mg_trial t = sized(a, has_sizes(a, s->size) ? s->size : a->row->size);
         t.special = s;
-        t.change = s->prepare;
-        t.at = s->at;
+        t.change = s->prepare ? s->prepare : a->row->prepare;
+        t.place = s->place;
         t.value = s->value;
         if (s->dist.kind || s->dist.b != 0)
             t.dist = s->dist;
@@ -243,20 +312,12 @@ static bool bits(const asked *a)
 
 /* ---- arguments ------------------------------------------------------------------------------------- */
 
-static const char in_place_hint[] =
-    "an output may be the input itself: read what is needed of x[i] before out[i] is written";
-
 static bool in_place(const asked *a)
 {
-    static const int64_t any[MG_SIZES];
-    bool good = true;
-    part(a, in_place_hint, "in place");
-    for (int i = 0; i < CALLS && good; i++) {
-        mg_trial t = sized(a, any);
-        t.in_place = true;
-        good = mg_try(t);
-    }
-    return good;
+    asked over = *a;
+    over.t.in_place = true;
+    part(a, "an output may be the input itself: read what is needed of x[i] before out[i] is written", "in place");
+    return some_calls(&over);
 }
 
 static bool subsets(const asked *a)
@@ -274,23 +335,24 @@ static bool subsets(const asked *a)
     }
 }
 
-/* The first element, the last one and any; in a last size of 1, in several blocks, in enough for threads. */
+/* The first element, the last one and any; with a last size of 1, of several blocks, of enough for threads. */
 static bool nan_stays(const asked *a)
 {
-    const int64_t last[] = { 0, 1, BLOCKS, a->dims == 1 ? enough(a) : BLOCKS };
+    const int64_t last[] = { 0, 1, BLOCKS, enough(a) };
+    const int lengths = a->device ? 1 : a->dims == 1 ? 4 : 3;
     bool over = false;
     for (int i = 0; i < MG_OPERANDS; i++)
         over = over || a->t.kernel->operand[i].over;
-    for (int i = 0; i < MT_COUNT(last) * 3 * (1 + over); i++) {
+    for (int i = 0; i < lengths * 3 * (1 + over); i++) {
         int64_t size[MG_SIZES] = { 0 };
-        size[a->dims - 1] = last[i / 3 % MT_COUNT(last)];
+        size[a->dims - 1] = last[i / 3 % lengths];
         mg_trial t = sized(a, size);
-        t.at = i % 3;
+        t.place = i % 3;
         t.change = a->t.kernel->nan;
-        t.in_place = a->t.in_place || i >= MT_COUNT(last) * 3;
+        t.in_place = a->t.in_place || i >= lengths * 3;
         part(a,
-             "a NaN stays NaN where it has a part in the result, and nowhere else: comparisons, fminf and fmaxf can "
-             "lose it",
+             "a NaN must not be lost, and is the result of what it has a part in, and of nothing else: comparisons, "
+             "fminf and fmaxf can lose it",
              "a NaN%s", t.in_place ? " in place" : "");
         if (!mg_try(t))
             return false;
@@ -305,31 +367,26 @@ static bool counted(const asked *a)
     t.cache = a->row->cache;
     if (!mg_try(t))
         return false;
-    mg_traffic_credit(t.run, a->row->bar, mg_bytes_of(&t, a->row->moves));
+    mg_traffic_credit(t.run, a->row->bar, mg_moved(a->row));
     return true;
 }
 
 bool mg_ask(const mg_trial *t, const mg_kernel_row *row)
 {
+    // clang-format off
     static const struct {
         unsigned asked;
         idea_fn *ask;
     } ideas[] = {
-        { MG_ORDINARY, ordinary },
-        { MG_ODD, odd_sizes },
-        { MG_ONE, ones },
-        { MG_NOTHING, nothing },
-        { MG_SPECIAL, specials },
-        { MG_IN_PLACE, in_place },
-        { MG_SUBSETS, subsets },
-        { MG_NAN, nan_stays },
-        { MG_STATE, state },
-        { MG_LARGE, large },
-        { MG_MANY_THREADS, many_threads },
-        { MG_RACES, races },
+        { MG_ORDINARY, ordinary }, { MG_ODD, odd_sizes }, { MG_ONE, ones }, { MG_NO_ELEMENTS, no_elements },
+        { MG_SPECIAL, specials }, { MG_IN_PLACE, in_place }, { MG_SUBSETS, subsets }, { MG_RACES, races },
+        { MG_NAN, nan_stays }, { MG_STATE, state }, { MG_LARGE, large }, { MG_MANY_THREADS, many_threads },
         { MG_BITS, bits },
     };
-    asked a = { .t = *t, .row = row, .dims = (int)strlen(t->kernel->sizes) };
+    // clang-format on
+    asked a = {
+        .t = *t, .row = row, .dims = (int)strlen(t->kernel->sizes), .device = strstr(t->kernel->function, "_cuda")
+    };
     const unsigned asks = MG_SPECIAL | (row->asks                  ? row->asks
                                         : has_sizes(&a, row->size) ? MG_ORDINARY
                                                                    : MG_ORDINARY | MG_ODD);

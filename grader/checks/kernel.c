@@ -42,7 +42,7 @@ int64_t mg_count_of(const mg_trial *t, int i)
 void mg_nan_at(mg_trial *t, int i)
 {
     int64_t n = mg_count_of(t, i);
-    t->f[i][t->at == 0 ? 0 : t->at == 1 ? n - 1 : mt_rng_below(mg_rng(t->run), n)] = NAN;
+    t->f[i][t->place == 0 ? 0 : t->place == 1 ? n - 1 : mt_rng_below(mg_rng(t->run), n)] = NAN;
 }
 
 static bool is_given(mg_dist dist)
@@ -99,6 +99,8 @@ static void describe(mg_trial *t, mg_answer *answer)
         k->prepare(t);
     for (int d = 0; k->sizes[d]; d++)
         mg_i64(t->run, (char[]){ k->sizes[d], 0 }, t->size[d]);
+    if (k->scalar)
+        mg_f32(t->run, k->scalar, t->scalar);
 }
 
 static void expect(mg_trial *t)
@@ -108,6 +110,13 @@ static void expect(mg_trial *t)
     t->kernel->oracle(t);
     for (int i = 0; i < operands(t->kernel); i++)
         free(t->x[i]);
+}
+
+static bool adjusted(mg_trial *t)
+{
+    if (t->special && t->special->adjust)
+        t->special->adjust(t);
+    return true;
 }
 
 bool mg_try(mg_trial t)
@@ -131,7 +140,7 @@ bool mg_try(mg_trial t)
     else if (refused)
         good = mg_refused(t.run, "the call", t.special->aborts);
     else
-        good = mg_call_and_judge(t.run, answer, count);
+        good = mg_judge_answers(t.run, mg_call(t.run) && adjusted(&t), answer, count);
     return good && (!t.special || !t.special->after || t.special->after(&t));
 }
 
@@ -157,31 +166,47 @@ static unsigned named(const mg_kernel *k, const char *list)
     return bits;
 }
 
-double mg_bytes_of(const mg_trial *t, const char *list)
-{
-    double floats = 0;
-    for (int i; (i = next_of(t->kernel, &list)) >= 0;)
-        floats += (double)mg_count_of(t, i);
-    return floats * (double)sizeof(float);
-}
-
 unsigned mg_optional(const mg_kernel *k)
 {
     return named(k, k->optional);
 }
 
+static mg_trial trial_of(mg_run *run, const mg_kernel_row *row, int i)
+{
+    const mg_kernel *k = row->kernel[i];
+    return (mg_trial){ .run = run,
+                       .kernel = k,
+                       .dist = row->dist,
+                       .null = named(k, row->null),
+                       .in_place = row->in_place,
+                       .held = row->held,
+                       .change = row->prepare };
+}
+
+double mg_moved(const mg_kernel_row *row)
+{
+    mg_trial t = { .kernel = row->kernel[0] };
+    const char *list = row->moves;
+    double floats = 0;
+    memcpy(t.size, row->size, sizeof t.size);
+    for (int i; (i = next_of(t.kernel, &list)) >= 0;)
+        floats += (double)mg_count_of(&t, i);
+    return floats * (double)sizeof(float);
+}
+
+bool mg_kernel_once(mg_run *run, const mg_kernel_row *row)
+{
+    mg_trial t = trial_of(run, row, 0);
+    memcpy(t.size, row->size, sizeof t.size);
+    return mg_try(t);
+}
+
 void mg_kernel_run(mg_run *run, const void *one_case)
 {
     const mg_kernel_row *row = one_case;
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(row->kernel) && row->kernel[i] && good; i++) {
-        const mg_kernel *k = row->kernel[i];
-        good = mg_ask(&(mg_trial){ .run = run,
-                                   .kernel = k,
-                                   .dist = row->dist,
-                                   .null = named(k, row->null),
-                                   .in_place = row->in_place,
-                                   .held = row->held },
-                      row);
+    for (int i = 0; i < MT_COUNT(row->kernel) && row->kernel[i]; i++) {
+        const mg_trial t = trial_of(run, row, i);
+        if (!mg_ask(&t, row))
+            return;
     }
 }

@@ -55,7 +55,7 @@ enum {
     MG_ORDINARY = 1,      /* sizes that are multiples of 16 */
     MG_ODD = 2,           /* sizes that are no multiples of a vector's; arrays that do not begin at multiples of one */
     MG_ONE = 4,           /* one size after the other is 1 */
-    MG_NOTHING = 8,       /* is 0 */
+    MG_NO_ELEMENTS = 8,   /* is 0 */
     MG_LARGE = 16,        /* has more than 16 bits; the arrays are larger than a stack */
     MG_STATE = 32,        /* the same addresses again, with other numbers */
     MG_MANY_THREADS = 64, /* more threads than cores */
@@ -65,7 +65,7 @@ enum {
     MG_SUBSETS = 1024,    /* each subset of the outputs that may be NULL */
     MG_NAN = 2048,        /* the kernel's `nan` */
     MG_SPECIAL = 4096,    /* the row's calls of its own: always */
-    MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_ONE | MG_NOTHING,
+    MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_ONE | MG_NO_ELEMENTS,
     MG_THREADS = MG_MANY_THREADS | MG_RACES,
     MG_EVERYTHING = MG_ANY_SIZE | MG_LARGE | MG_STATE | MG_THREADS | MG_BITS,
 };
@@ -75,11 +75,13 @@ typedef struct mg_kernel {
     mg_operand operand[MG_OPERANDS]; /* in the order of the arguments */
     mg_trial_fn *oracle;             /* v and e of the outputs from x of the inputs */
     mg_trial_fn *prepare; /* changes inputs after they were drawn: what backward reads is what forward has saved */
-    mg_trial_fn *nan;     /* puts NaN into inputs; t->at: 0 for the first element, 1 for the last, 2 for any */
+    mg_trial_fn *nan;     /* puts NaN into inputs; t->place: 0 for the first element, 1 for the last, 2 for any */
     mg_dist dist;
     int64_t least[MG_SIZES]; /* of a size where no size is 0 */
     int64_t enough;          /* a size that all threads share; 0: 40,009, or 8,209 where there are several */
     const char *optional;    /* the outputs that may be NULL: "dx dw db" */
+    const char *scalar;      /* an f32 argument behind the sizes, which prepare puts into t->scalar */
+    const char *grid;        /* on the device: the sizes that may exceed what a grid has in y, "NC" */
     int about;               /* the oracle's own */
 } mg_kernel;
 
@@ -89,7 +91,8 @@ typedef struct mg_special {
     int64_t size[MG_SIZES];
     mg_dist dist;
     mg_trial_fn *prepare;
-    int64_t at, value;         /* for prepare and after */
+    int64_t place, value;      /* for prepare and after */
+    mg_trial_fn *adjust;       /* changes what is expected, by what has come back */
     const char *aborts;        /* the call must abort: these words of the header */
     bool (*after)(mg_trial *); /* judges what has come back, in addition */
 } mg_special;
@@ -100,9 +103,10 @@ typedef struct mg_kernel_row {
     unsigned asks;              /* 0: MG_ORDINARY and MG_ODD; with sizes of its own, calls of these */
     int64_t size[MG_SIZES];
     mg_dist dist;
-    const char *null; /* operands that are not given: "dx dw" */
-    bool in_place;    /* in every call */
-    bool held;        /* outputs that are added to hold something already */
+    const char *null;     /* operands that are not given: "dx dw" */
+    bool in_place;        /* in every call */
+    bool held;            /* outputs that are added to hold something already */
+    mg_trial_fn *prepare; /* changes inputs, in every call */
     const mg_special *special;
     const char *bar;   /* the call is counted, in a cache of this size, against this bar of lab.json */
     const char *moves; /* at least: "x out out", operands read, and written ones twice, as a line is fetched first */
@@ -133,11 +137,12 @@ struct mg_trial {
     mg_cache cache; /* of MG_CALL_COUNTED */
     int threads;    /* 0: as many as there are cores */
     const mg_special *special;
-    int64_t at, value;
+    int64_t place, value;
     mg_trial_fn *change; /* before the kernel's prepare */
 
     float *f[MG_OPERANDS]; /* of inputs, which change and prepare may write */
     int32_t *label;
+    float scalar;
     double *x[MG_OPERANDS];                  /* of inputs, exactly; NULL: not given */
     double *v[MG_OPERANDS], *e[MG_OPERANDS]; /* of outputs: expected, and by how much it may be wrong */
 };
@@ -151,11 +156,14 @@ bool mg_try(mg_trial t);
 /* mg_optional -- the bits of the operands that may be NULL. */
 unsigned mg_optional(const mg_kernel *k);
 
-/* mg_bytes_of -- the f32 arrays in this list, "x out out", together. */
-double mg_bytes_of(const mg_trial *t, const char *list);
+/* mg_moved -- bytes of what a row of fixed sizes moves. */
+double mg_moved(const mg_kernel_row *row);
 
-/* mg_nan_at -- the place of t->at in operand i becomes NaN. */
+/* mg_nan_at -- the place of t->place in operand i becomes NaN. */
 void mg_nan_at(mg_trial *t, int i);
+
+/* mg_kernel_once -- one call of the row's sizes: for a check that then asks for counts. */
+bool mg_kernel_once(mg_run *run, const mg_kernel_row *row);
 
 /* mg_ask -- all that the row asks of t->kernel, part after part; ideas.c */
 bool mg_ask(const mg_trial *t, const mg_kernel_row *row);
