@@ -125,8 +125,8 @@ const void *mg_result(mg_run *run, const char *name);
  * bit-exact (as doubles). */
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance);
 
-/* mg_fail -- FAIL with this message, for anything but an element-wise comparison. */
-void mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+/* mg_fail -- FAIL with this message, for anything but an element-wise comparison; false. */
+bool mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
 /* mg_expect_named -- whether the last call's message, such as that of an MT_CHECK, holds the number; `what` it is. Take
  * one that no other part of the message, such as the line of the source, can be. */
@@ -144,6 +144,25 @@ void mg_hint(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
  * elements", "in place", "several threads"), and a hint in place of the row's. hint NULL: the row's; name NULL: the row
  * itself. */
 void mg_part(mg_run *run, const char *name, const char *hint, ...) MT_PRINTF(3, 4);
+
+/* Fields that a row of a table does not name are 0. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* A part of rows as data: its name and hint, what is special in it (a number of the check's own), which rows have it
+ * (bit `about` of each; 0: all), and how many calls it has (0: one). */
+typedef struct mg_idea {
+    const char *part, *hint;
+    int64_t is;
+    int rows, times;
+} mg_idea;
+
+/* mg_next -- the next call of row `about`, begun with mg_part; false at the end, and when the run has its verdict:
+ * for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) describes a call in which t.is is special. */
+typedef struct mg_ideas {
+    int64_t is, at, made; /* at: the index of the idea behind this one */
+} mg_ideas;
+bool mg_next(mg_run *run, mg_ideas *t, const mg_idea *tries, int64_t count, int about);
+#define MG_NEXT(run, t, tries, about) mg_next(run, t, tries, MT_COUNT(tries), (int)(about))
 
 /* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
 void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);

@@ -117,7 +117,7 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
     return false;
 }
 
-void mg_fail(mg_run *run, const char *fmt, ...)
+bool mg_fail(mg_run *run, const char *fmt, ...)
 {
     char text[1024];
     va_list args;
@@ -125,6 +125,7 @@ void mg_fail(mg_run *run, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     mg_judge(run, MG_FAIL, "%s", text);
+    return false;
 }
 
 void mg_hint(mg_run *run, const char *fmt, ...)
@@ -149,6 +150,21 @@ void mg_part(mg_run *run, const char *name, const char *hint, ...)
     else
         snprintf(run->own_hint, sizeof run->own_hint, "%s", row->hint ? row->hint : "");
     va_end(args);
+}
+
+bool mg_next(mg_run *run, mg_ideas *t, const mg_idea *tries, int64_t count, int about)
+{
+    if (t->at > 0 && ++t->made < tries[t->at - 1].times)
+        return !run->judged;
+    while (t->at < count && tries[t->at].rows && !(tries[t->at].rows >> about & 1))
+        t->at++;
+    if (t->at == count || run->judged)
+        return false;
+    const mg_idea *one = &tries[t->at++];
+    t->made = 0;
+    t->is = one->is;
+    mg_part(run, one->part, one->hint ? "%s" : NULL, one->hint);
+    return true;
 }
 
 void mg_note(mg_run *run, const char *fmt, ...)

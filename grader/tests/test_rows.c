@@ -344,17 +344,18 @@ Test(rows, a_count_that_is_too_low_is_reviewed, .init = open_toy, .fini = close_
 /* Its first call, of fewer numbers, has a hint of its own; the third is a part. */
 static void hint_the_first(mg_run *run, const void *one_case)
 {
-    const toy_case *c = one_case;
-    for (int64_t n = c->n - 1; n <= c->n + 1; n++) {
-        toy_case one = *c;
-        one.n = n;
-        if (n > c->n)
-            mg_part(run, "more numbers", "%d more", 1);
+    static const mg_idea tries[] = { { .is = -1 },
+                                     { .is = 0, .times = 2 },
+                                     { "of another row", .rows = 1 << 1 },
+                                     { "more numbers", "1 more", .is = 1, .rows = 1 << 0 } };
+    for (mg_ideas each = { 0 }; MG_NEXT(run, &each, tries, 0);) {
+        toy_case one = *(const toy_case *)one_case;
+        one.n += each.is;
         toy_describe(run, &one, "toy");
-        if (n < c->n)
+        if (each.is < 0)
             mg_hint(run, "fewer");
-        if (!mg_call(run) || !toy_verify(run, &one))
-            return;
+        if (mg_call(run))
+            toy_verify(run, &one);
     }
 }
 
