@@ -9,7 +9,6 @@
 #include <string.h>
 
 static const failure none = { -1, 0, false };
-enum { FAR = 3, ROUNDS };
 
 /* The situation of a row: what was on the disk, and what the unit is to do. */
 typedef struct scene {
@@ -163,9 +162,8 @@ static bool cleaned(mg_run *run, const after *a, const scene *s, failure f)
     if (!strcmp(s->function, "mt_commit_file") ? names_in(a->disk, mg_12_runs()) <= 2 + mg_12_strangers()
                                                : names_in(a->disk, folder) == 0)
         return true;
-    mg_fail(run, "call %" PRId64 " of mt_io failed, and a part of it is left in %s", f.n,
-            s->new.step < 0 ? mg_12_runs() : folder);
-    return false;
+    return mg_fail(run, "call %" PRId64 " of mt_io failed, and a part of it is left in %s", f.n,
+                   s->new.step < 0 ? mg_12_runs() : folder);
 }
 
 /* After a call that failed a file is only closed, which may write, and removed. Of a file alone: each call of mt_io is
@@ -176,24 +174,24 @@ static bool ended(mg_run *run, const after *a, const scene *s, failure f)
     if (!a->failed || strcmp(s->function, "mt_commit_file") != 0)
         return true;
     for (const op *o = disk->op + a->first + f.n; o < disk->op + disk->ops; o++)
-        if (o->kind != WRITE && o->kind != REMOVE) {
-            mg_fail(run, "call %" PRId64 " of mt_io failed, and after it there is still %s", f.n,
-                    o->kind == SYNC          ? "an fsync of the file"
-                    : o->kind == SYNC_FOLDER ? "an fsync of the folder"
-                                             : "a change of its name");
-            return false;
-        }
+        if (o->kind != WRITE && o->kind != REMOVE)
+            return mg_fail(run, "call %" PRId64 " of mt_io failed, and after it there is still %s", f.n,
+                           o->kind == SYNC          ? "an fsync of the file"
+                           : o->kind == SYNC_FOLDER ? "an fsync of the folder"
+                                                    : "a change of its name");
     return true;
 }
 
 /* Every call fails once, alone with two errors, or with all after it. */
 static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
 {
-    static const int errors[] = { EIO, EACCES, ENOSPC };
+    static const mg_idea errors[] = { { "an input/output error", NULL, .is = EIO },
+                                      { "no permission", NULL, .is = EACCES },
+                                      { "a full disk", NULL, .is = ENOSPC } };
     bool good = true, failed = true;
-    for (int way = 0; way < 3; way++, failed = true)
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, errors, 0); failed = true)
         for (int64_t n = 0; failed && good && n < 200; n++) {
-            failure f = { n, errors[(n + way) % 3], way == 2 };
+            failure f = { n, (int)t.is, t.is == ENOSPC };
             after a;
             if (!act(run, &a, s, f))
                 return false;
@@ -234,9 +232,8 @@ static bool synced_first(mg_run *run, const after *a, const scene *s)
             return true;
         else if (o->kind == REMOVE && strncmp(o->path, folder, length) == 0 && o->path[length] == '/')
             break;
-    mg_fail(run, "a file is removed from %s before a sync of the folder: its manifest may still be on the disk",
-            folder);
-    return false;
+    return mg_fail(run, "a file is removed from %s before a sync of the folder: its manifest may still be on the disk",
+                   folder);
 }
 
 static const char *at_the_end(mt_io *left, const void *user, bool complete)
@@ -259,11 +256,10 @@ static bool alike(const saved *a, const saved *b)
     return a->bytes[i] == b->bytes[j] && memcmp(a->data[i], b->data[j], (size_t)a->bytes[i]) == 0;
 }
 
-/* In one round the step is 0, in one the path is long. */
-static scene scene_of(mt_rng *rng, const commit_case *c, int round)
+static scene scene_of(mt_rng *rng, const commit_case *c, int64_t is)
 {
-    int64_t step = round == 1 ? 0 : mg_pick(rng, 2, 900);
-    scene s = { .before = mg_12_disk(round == FAR), .function = c->function };
+    int64_t step = is == STEP_0 ? 0 : mg_pick(rng, 2, 900);
+    scene s = { .before = mg_12_disk(is == FAR), .function = c->function };
     bool file = strcmp(c->function, "mt_commit_file") == 0, removal = strcmp(c->function, "mt_checkpoint_remove") == 0;
     s.other = mg_12_saved(rng, step ? step - 1 : 1, 2);
     s.new = mg_12_saved(rng, file ? -1 : step, file ? 1 : mg_pick(rng, 1, 3));
@@ -299,16 +295,19 @@ static scene scene_of(mt_rng *rng, const commit_case *c, int round)
 
 void mg_12_commit(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = { { .times = 2 },
+                                     { MG_12_STEP_0, .rows = ~(1 << COMMIT_FAILS) },
+                                     { MG_12_FAR, .rows = ~(1 << COMMIT_FAILS) } };
     const commit_case *c = one_case;
     bool good = true;
     if (c->about == COMMIT_WHOLE && strcmp(c->function, "mt_commit_file") != 0)
         good = mg_12_many(run, c->function);
-    for (int round = 0; round < ROUNDS && good; round++) {
-        scene s = scene_of(mg_rng(run), c, round);
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, tries, c->about);) {
+        scene s = scene_of(mg_rng(run), c, t.is);
         after a;
         disk_rule rule = s.new.step < 0 ? file_rule : folder_rule;
         if (c->about == COMMIT_FAILS) {
-            good = round > 1 || each_fails(run, &s, rule);
+            good = each_fails(run, &s, rule);
         } else if ((good = act(run, &a, &s, none))) {
             bool removes = strcmp(c->function, "mt_checkpoint_remove") == 0;
             good = c->about == COMMIT_CUT ? whole(run, &a, &s, rule) && mg_12_survives(run, &a, before_the_end, &s) &&

@@ -103,8 +103,7 @@ static bool keeps_strangers(mg_run *run, const after *a)
         if (bytes && size == (int64_t)strlen(strangers[i]) && memcmp(bytes, strangers[i], (size_t)size) == 0)
             continue;
         mg_hint(run, "files that are not part of a checkpoint may belong to anybody: leave them as they are");
-        mg_fail(run, "%s, which belongs to no checkpoint, is %s", path, bytes ? "changed" : "removed");
-        return false;
+        return mg_fail(run, "%s, which belongs to no checkpoint, is %s", path, bytes ? "changed" : "removed");
     }
     return true;
 }
@@ -187,8 +186,7 @@ bool mg_12_read_once(mg_run *run, int64_t room)
             const char *next = memchr(other, '\n', (size_t)(end - other));
             if (memcmp(other, line, length) == 0) {
                 mg_hint(run, "files may be large: keep what the first look has said");
-                mg_fail(run, "%.*s is read twice", (int)mt_min(length - 1, 200), line);
-                return false;
+                return mg_fail(run, "%.*s is read twice", (int)mt_min(length - 1, 200), line);
             }
             other = next ? next + 1 : end;
         }

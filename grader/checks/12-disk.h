@@ -31,6 +31,11 @@ void mg_12_path(char path[MG_WORDS], int64_t step,
                 const char *name); /* name NULL: of the folder; step < 0: in that of all runs */
 bool mg_12_has(mt_io *disk, const saved *s, int64_t i, int64_t step); /* the i-th file of s, in that step's folder */
 
+/* What is special in a try of a row. */
+enum { PLAIN, STEP_0, FAR, EMPTY, LONG, NO_FILES, OLDER, UPPER, ALONE, ONE_LEFT, NONE_LEFT, EVERY, BEST };
+#define MG_12_FAR    "a long path", "a path may be long, and others may have files in the folder of the runs", .is = FAR
+#define MG_12_STEP_0 "step 0", "0 is a step like any other", .is = STEP_0
+
 /* mg_12_packed -- all of a disk as the worker takes it; the bytes used. */
 int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
 

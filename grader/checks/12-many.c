@@ -63,10 +63,8 @@ static void describe(mg_run *run, const many *m)
 /* All files are there, or none is, and the status is right. */
 static bool judge(mg_run *run, const after *a, const many *m, bool there)
 {
-    if (a->status != MT_OK) {
-        mg_fail(run, "%" PRId64 " files: status %" PRId64 ", %s", m->files, a->status, a->message);
-        return false;
-    }
+    if (a->status != MT_OK)
+        return mg_fail(run, "%" PRId64 " files: status %" PRId64 ", %s", m->files, a->status, a->message);
     for (int64_t i = 0; i <= m->files; i++) {
         char path[MG_WORDS];
         int64_t size = 0;
@@ -74,11 +72,10 @@ static bool judge(mg_run *run, const after *a, const many *m, bool there)
         const uint8_t *bytes = mt_disk_sim_file(a->disk, path, &size);
         if (there ? bytes && size == m->bytes[i] && memcmp(bytes, contents(m, i), (size_t)size) == 0 : !bytes)
             continue;
-        mg_fail(run, "%" PRId64 " files: afterwards %s is %s", m->files, path,
-                !there  ? "still there"
-                : bytes ? "another"
-                        : "missing");
-        return false;
+        return mg_fail(run, "%" PRId64 " files: afterwards %s is %s", m->files, path,
+                       !there  ? "still there"
+                       : bytes ? "another"
+                               : "missing");
     }
     return true;
 }
@@ -96,6 +93,7 @@ bool mg_12_many(mg_run *run, const char *function)
     mg_12_path(path, STEP, m.name[m.files - 1]);
     if (checks) /* the last file has the contents of another */
         mt_disk_sim_put(disk, path, m.name[0], m.bytes[m.files - 1]);
+    mg_part(run, "many files", "a checkpoint may have any number of files");
     mg_12_begin(run, function, disk, (failure){ -1, 0, false });
     mg_as_called(run, "%s: a checkpoint of %" PRId64 " files", function, m.files);
     if (checks)
@@ -147,9 +145,8 @@ static bool judge_pruned(mg_run *run, const after *a)
         bool there = mt_disk_sim_file(a->disk, path, &size), stays = i == 0 || i == FOLDERS - 2;
         if (there == stays)
             continue;
-        mg_fail(run, "%d checkpoints, the newest %d are damaged: that of step %" PRId64 " is %s", FOLDERS, FOLDERS - 2,
-                step_of(i), there ? "still there" : "removed");
-        return false;
+        return mg_fail(run, "%d checkpoints, the newest %d are damaged: that of step %" PRId64 " is %s", FOLDERS,
+                       FOLDERS - 2, step_of(i), there ? "still there" : "removed");
     }
     return true;
 }
@@ -159,6 +156,7 @@ bool mg_12_many_steps(mg_run *run, const char *function)
     bool finds = strcmp(function, "mt_recover") == 0;
     mt_io *disk = many_on_disk(mg_rng(run));
     after a;
+    mg_part(run, "many checkpoints", "a folder may have any number of checkpoints");
     mg_12_begin(run, function, disk, (failure){ -1, 0, false });
     mg_as_called(run, "%s: %d checkpoints, of which the newest %d are damaged", function, FOLDERS, FOLDERS - 2);
     mg_out(run, "read", MT_U8, MT_SHAPE(READ));

@@ -56,26 +56,31 @@ static bool judge_sums(mg_run *run, int64_t n, const uint32_t *want, const int64
         if (got[i] != want[i]) {
             if ((uint32_t)got[i] == ~want[i])
                 mg_hint(run, "the complement at begin and end is written already");
-            mg_fail(run, "call %" PRId64 ", %" PRId64 " bytes: %08" PRIx64 ", expected %08" PRIx32, i, bytes[i],
-                    (uint64_t)got[i], want[i]);
-            return false;
+            return mg_fail(run, "call %" PRId64 ", %" PRId64 " bytes: %08" PRIx64 ", expected %08" PRIx32, i, bytes[i],
+                           (uint64_t)got[i], want[i]);
         }
     return true;
 }
 
 enum { SUMS = 24, STREAM = 1 << 14, DATA = 6 * STREAM + 4096 };
 
-static int64_t length_of(mt_rng *rng, crc_about about, int64_t i)
-{
-    static const int64_t places[] = { 3 * STREAM, 6 * STREAM, STREAM, 2 * STREAM };
-    if (about == CRC_LONG && i == 14)
-        return 6 * STREAM;
-    if (about == CRC_LONG)
-        return i < 12 ? places[i % 4] + mg_pick(rng, -9, 9) : mg_pick(rng, 0, DATA - 16);
-    if (about == CRC_CONTINUED && i >= 22) /* after which blocks are counted in no 16 bits, and words in no 8 */
-        return 4 * STREAM + mg_pick(rng, 8, 999);
-    return i < 20 ? i : mg_pick(rng, 20, 300);
-}
+/* Calls with as many lengths as possible between two. */
+static const struct crc_part {
+    crc_about about;
+    const char *name, *hint;
+    int64_t least, most;
+} crc_parts[] = {
+    { CRC_KNOWN, NULL, NULL, 9, 9 },
+    { CRC_SHORT, NULL, NULL, 20, 300 },
+    { CRC_SHORT, "up to two words", NULL, 0, 19 },
+    { CRC_LONG, NULL, NULL, 0, DATA - 16 },
+    { CRC_LONG, "less than a block", "below three streams: words of 8 bytes, then single bytes", STREAM - 9,
+      2 * STREAM + 9 },
+    { CRC_LONG, "about one block", NULL, 3 * STREAM - 9, 3 * STREAM + 9 },
+    { CRC_LONG, "about two blocks", NULL, 6 * STREAM - 9, 6 * STREAM + 9 },
+    { CRC_CONTINUED, NULL, NULL, 0, 300 },
+    { CRC_CONTINUED, "more than a block", NULL, 4 * STREAM + 8, 4 * STREAM + 999 },
+};
 
 /* More bytes than an int counts: zeros, which need no memory, and whose sum is known without reading them. */
 static void sum_zeros(mg_run *run, const char *function)
@@ -84,28 +89,24 @@ static void sum_zeros(mg_run *run, const char *function)
     uint32_t begin = mt_rng_u32(mg_rng(run)), want = ~shifted(~begin, bytes);
     char name[64];
     snprintf(name, sizeof name, "%s, zeros", function);
+    mg_part(run, "above 2 GiB", "bytes is an int64_t, and so is what counts them: a file may have more than 2 GiB");
     mg_begin(run, name);
     mg_out(run, "crc", MT_I64, MT_SHAPE(1));
     mg_i64(run, "start", begin);
     mg_i64(run, "bytes", bytes);
-    if (mg_call(run)) {
-        mg_hint(run, "bytes is an int64_t, and so is what counts them: a file may have more than 2 GiB");
+    if (mg_call(run))
         judge_sums(run, 1, &want, &bytes);
-    }
 }
 
-void mg_12_crc(mg_run *run, const void *one_case)
+static bool crc_calls(mg_run *run, const crc_case *c, const struct crc_part *part)
 {
-    const crc_case *c = one_case;
     uint32_t want[SUMS];
-    int64_t bytes[SUMS];
-    int64_t data_bytes = c->about == CRC_LONG || c->about == CRC_CONTINUED ? DATA : 320;
-    int64_t calls = c->about == CRC_KNOWN ? 1 : SUMS;
+    int64_t bytes[SUMS], calls = c->about == CRC_KNOWN ? 1 : SUMS, range = part->most - part->least + 1;
+    int64_t data_bytes = part->most + (c->about == CRC_KNOWN ? 0 : 16);
+    mg_part(run, part->name, part->hint ? "%s" : NULL, part->hint);
     mg_begin(run, c->function);
     mg_as_called(run, "%s(crc, data, bytes), %" PRId64 " calls", c->function, calls);
     mg_out(run, "crc", MT_I64, MT_SHAPE(calls));
-    if (c->about == CRC_KNOWN)
-        data_bytes = 9;
     uint8_t *data = mg_in(run, "data", MT_U8, MT_SHAPE(data_bytes));
     int64_t *offset = mg_in(run, "offset", MT_I64, MT_SHAPE(calls));
     int64_t *length = mg_in(run, "bytes", MT_I64, MT_SHAPE(calls));
@@ -113,28 +114,32 @@ void mg_12_crc(mg_run *run, const void *one_case)
     for (int64_t i = 0; i < data_bytes; i++)
         data[i] = (uint8_t)mt_rng_u32(mg_rng(run));
     for (int64_t i = 0; i < calls; i++) {
-        length[i] = length_of(mg_rng(run), c->about, i);
-        offset[i] = i % 3 == 2 ? data_bytes - length[i] /* nothing behind it may be read */
-                               : mg_pick(mg_rng(run), 0, mt_min(15, data_bytes - length[i]));
+        length[i] = bytes[i] = part->least + (range <= SUMS ? i % range : mt_rng_below(mg_rng(run), range));
+        offset[i] = mt_rng_below(mg_rng(run), 3) ? mg_pick(mg_rng(run), 0, mt_min(15, data_bytes - length[i]))
+                                                 : data_bytes - length[i]; /* nothing behind it may be read */
         start[i] = c->about == CRC_CONTINUED ? mt_rng_u32(mg_rng(run)) : 0;
     }
     if (c->about == CRC_KNOWN) { /* the check value of the catalogues, which this oracle must have too */
         memcpy(data, "123456789", 9);
-        length[0] = 9;
-        offset[0] = 0;
         MT_CHECK(mg_12_crc_of(0, data, 9) == 0xE3069283u, "the oracle is wrong");
     }
-    for (int64_t i = 0; i < calls; i++) {
-        bytes[i] = length[i];
+    for (int64_t i = 0; i < calls; i++)
         want[i] = mg_12_crc_of((uint32_t)start[i], data + offset[i], length[i]);
-    }
-    if (mg_call(run) && judge_sums(run, calls, want, bytes) && c->about == CRC_CONTINUED)
+    return mg_call(run) && judge_sums(run, calls, want, bytes);
+}
+
+void mg_12_crc(mg_run *run, const void *one_case)
+{
+    const crc_case *c = one_case;
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(crc_parts) && good; i++)
+        good = crc_parts[i].about != c->about || crc_calls(run, c, &crc_parts[i]);
+    if (good && c->about == CRC_CONTINUED)
         sum_zeros(run, c->function);
 }
 
-void mg_12_join(mg_run *run, const void *one_case)
+static void join(mg_run *run, join_about about, bool zero)
 {
-    join_about about = ((const join_case *)one_case)->about;
     uint32_t want[SUMS];
     int64_t length[SUMS];
     mg_begin(run, "mt_crc32c_join");
@@ -149,12 +154,20 @@ void mg_12_join(mg_run *run, const void *one_case)
                                : about == JOIN_ANY
                                    ? mg_pick_size(mg_rng(run), 1, 5000)
                                    : mt_rng_below(mg_rng(run), (int64_t)1 << mg_pick(mg_rng(run), 31, 50));
-        if (about == JOIN_ANY && i < 2) /* a sum may be 0 */
-            *(i ? &a[i] : &b[i]) = 0;
+        if (zero)
+            *(i % 2 ? &a[i] : &b[i]) = 0;
         want[i] = shifted((uint32_t)a[i], bytes[i]) ^ (uint32_t)b[i];
     }
     if (mg_call(run))
         judge_sums(run, SUMS, want, length);
+}
+
+void mg_12_join(mg_run *run, const void *one_case)
+{
+    static const mg_idea tries[] = { { NULL }, { "a sum of 0", "a sum may be 0", true, 1 << JOIN_ANY } };
+    join_about about = ((const join_case *)one_case)->about;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);)
+        join(run, about, t.is);
 }
 
 /* ---- 12.1 speed */
@@ -235,19 +248,17 @@ static double least_cost(double cost, double mtbf)
     return exp((low + high) / 2);
 }
 
-void mg_12_young(mg_run *run, const void *one_case)
+/* Both times are multiplied by 2^scale. */
+static void young(mg_run *run, int scale)
 {
     double cost[RUNS], mtbf[RUNS];
-    (void)one_case;
     mg_begin(run, "mt_young_interval");
     mg_out(run, "interval", MT_I64, MT_SHAPE(RUNS));
     int64_t *c = mg_in(run, "cost", MT_I64, MT_SHAPE(RUNS));
     int64_t *m = mg_in(run, "mtbf", MT_I64, MT_SHAPE(RUNS));
     for (int i = 0; i < RUNS; i++) {
-        cost[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), -10, 10));
-        mtbf[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), 4, 30));
-        if (i == 0) /* their product is above FLT_MAX */
-            cost[i] = ldexp(cost[i], 60), mtbf[i] = ldexp(mtbf[i], 80);
+        cost[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), scale + (int)mg_pick(mg_rng(run), -10, 10));
+        mtbf[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), scale + (int)mg_pick(mg_rng(run), 4, 30));
         c[i] = bits(cost[i]);
         m[i] = bits(mtbf[i]);
     }
@@ -264,6 +275,16 @@ void mg_12_young(mg_run *run, const void *one_case)
                 cost[i], mtbf[i], t, cost_of(t, cost[i], mtbf[i]), want, cost_of(want, cost[i], mtbf[i]));
         return;
     }
+}
+
+void mg_12_young(mg_run *run, const void *one_case)
+{
+    static const mg_idea tries[] = {
+        { NULL }, { "long times", "the product of both times may be above FLT_MAX: use double", .is = 70 }
+    };
+    (void)one_case;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);)
+        young(run, (int)t.is);
 }
 
 /* Plans are in quarters of a second. */

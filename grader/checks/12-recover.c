@@ -83,8 +83,7 @@ static bool says(mg_run *run, const after *a, const char *word, const char *what
 {
     if (strstr(a->message, word))
         return true;
-    mg_fail(run, "%s; the message \"%s\" does not say %s", what, a->message, word);
-    return false;
+    return mg_fail(run, "%s; the message \"%s\" does not say %s", what, a->message, word);
 }
 
 /* Besides the path, a reason. */
@@ -93,8 +92,7 @@ static bool gives_reason(mg_run *run, const after *a, const char *path)
     const char *at = strstr(a->message, path);
     if (at && strlen(a->message) >= strlen(path) + 5)
         return true;
-    mg_fail(run, "the message \"%s\" does not say what is wrong with %s", a->message, path);
-    return false;
+    return mg_fail(run, "the message \"%s\" does not say what is wrong with %s", a->message, path);
 }
 
 /* What a check has read is closed again, also where it ends early. */
@@ -103,9 +101,8 @@ static bool closes(mg_run *run, const after *a)
     if (a->maps == 0 && a->manifests == 0)
         return true;
     mg_hint(run, "an early return leaves out what is below your code: set the status, and let the rest run");
-    mg_fail(run, "mt_checkpoint_check ends with status %" PRId64 ", and %s", a->status,
-            a->maps ? "a file that it has opened is not closed" : "its manifest is not freed");
-    return false;
+    return mg_fail(run, "mt_checkpoint_check ends with status %" PRId64 ", and %s", a->status,
+                   a->maps ? "a file that it has opened is not closed" : "its manifest is not freed");
 }
 
 /* File i has `size` bytes, of s->bytes[i] in the manifest. */
@@ -119,10 +116,8 @@ static bool check_bad(mg_run *run, const after *a, const saved *s, int64_t i, in
              : about == CHECK_BITS  ? "empty, and has another sum in the manifest"
              : about == CHECK_FIRST ? "damaged"
                                     : "of another size");
-    if (a->status != want) {
-        mg_fail(run, "%s, and the status is %" PRId64 ", expected %d", what, a->status, want);
-        return false;
-    }
+    if (a->status != want)
+        return mg_fail(run, "%s, and the status is %" PRId64 ", expected %d", what, a->status, want);
     snprintf(numbers[0], sizeof numbers[0], "%" PRId64, size);
     snprintf(numbers[1], sizeof numbers[1], "%" PRId64, s->bytes[i]);
     for (int k = 0; k < 2 && (about == CHECK_SIZE || about == CHECK_FORGED); k++)
@@ -142,41 +137,34 @@ static bool reads_on(mg_run *run, const saved *s, int64_t i)
     return false;
 }
 
-/* A file that is to be damaged: an empty one too, and one longer than the pieces in which files may be read. */
-static int64_t choose_file(mt_rng *rng, saved *s, check_about about, int round)
+/* A file that is to be damaged; a large one is longer than the pieces in which files may be read. */
+static int64_t choose_file(mt_rng *rng, saved *s, check_about about, int64_t is)
 {
-    int64_t i = mg_pick(rng, 0, about == CHECK_FIRST ? s->count - 3 : s->count - 2);
-    bool damaged = about == CHECK_FIRST;
-    if (round == 0 && !damaged)
-        s->bytes[i] = 0;
-    else if (round == 1)
-        s->bytes[i] = MG_SAVED_BYTES - 4;
-    else if (damaged && s->bytes[i] == 0)
-        s->bytes[i] = 5;
-    memset(s->data[i], 3 + round, (size_t)s->bytes[i]);
+    int64_t i = mg_pick(rng, 0, about == CHECK_FIRST ? s->count - 3 : s->count - 2), *bytes = &s->bytes[i];
+    *bytes = is == EMPTY ? 0 : is == LONG ? MG_SAVED_BYTES - 4 : about == CHECK_FIRST ? mt_max(*bytes, 5) : *bytes;
+    memset(s->data[i], (int)mg_pick(rng, 1, 255), (size_t)*bytes);
     return i;
 }
 
-static bool check_round(mg_run *run, check_about about, int round)
+static bool check_one(mg_run *run, check_about about, int64_t is)
 {
     char path[MG_WORDS];
-    bool is_empty = about == CHECK_VALID && round == 7; /* a manifest of no files */
-    int64_t step = round == 3 ? 0 : mg_pick(mg_rng(run), about == CHECK_STEP ? 9 : 0, 3000);
-    saved s = mg_12_saved(mg_rng(run), step, is_empty ? 0 : 4);
-    mt_io *disk = mg_12_disk(round == 6);
-    int64_t i = is_empty ? 0 : choose_file(mg_rng(run), &s, about, round), size = s.bytes[i];
-    const int64_t away[] = { mg_pick(mg_rng(run), 1, 9), -mg_pick(mg_rng(run), 1, 9), (int64_t)1 << 32 };
-    mg_12_manifest(&s, s.step + (about == CHECK_STEP ? away[round % 3] : 0));
-    bool in_manifest = about == CHECK_BITS || (round % 2 && round > 1 && (about == CHECK_SIZE || about == CHECK_FIRST));
-    int64_t more = in_manifest && about == CHECK_SIZE ? (int64_t)1 << 32 : 0;
-    if (in_manifest) /* as if only the upper half of a number had changed */
-        falsify(&s, i, more, about == CHECK_SIZE ? 0 : 1u << 4 * round);
+    mt_rng *rng = mg_rng(run);
+    saved s = mg_12_saved(rng, is == STEP_0 ? 0 : mg_pick(rng, 9, 3000), is == NO_FILES ? 0 : 4);
+    mt_io *disk = mg_12_disk(is == FAR);
+    int64_t i = is == NO_FILES ? 0 : choose_file(rng, &s, about, is), size = s.bytes[i];
+    int64_t away = is == UPPER ? (int64_t)1 << 32 : is == OLDER ? -mg_pick(rng, 1, 9) : mg_pick(rng, 1, 9);
+    mg_12_manifest(&s, s.step + (about == CHECK_STEP ? away : 0));
+    bool in_manifest = about == CHECK_BITS || (is == UPPER && about != CHECK_STEP);
+    int64_t more = in_manifest && about == CHECK_SIZE ? away : 0;
+    if (in_manifest)
+        falsify(&s, i, more, about == CHECK_SIZE ? 0 : 1u << mg_pick(rng, 16, 31));
     mg_12_put(disk, &s);
     s.bytes[i] += more;
     if (about != CHECK_VALID && about != CHECK_STEP && !in_manifest)
-        size = damage(mg_rng(run), disk, &s, i, about);
+        size = damage(rng, disk, &s, i, about);
     if (about == CHECK_FIRST)
-        damage(mg_rng(run), disk, &s, s.count - 2, CHECK_SIZE);
+        damage(rng, disk, &s, s.count - 2, CHECK_SIZE);
     after a;
     bool good = check_call(run, &a, disk, s.step);
     if (good) {
@@ -244,13 +232,25 @@ static void check_bits(mg_run *run)
 
 void mg_12_check(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = {
+        { "an empty file", "an empty file has a size and a sum, too", EMPTY, ~(1 << CHECK_FIRST) },
+        { .rows = ~(1 << CHECK_BITS) },
+        { "a large file", "all bytes of a file count, however many there are", LONG, ~(1 << CHECK_BITS) },
+        { MG_12_STEP_0, .rows = ~(1 << CHECK_BITS) },
+        { MG_12_FAR, .rows = ~(1 << CHECK_BITS) },
+        { "no files", "a manifest without files is valid: nothing is missing", NO_FILES, 1 << CHECK_VALID },
+        { "the manifest of an older step", NULL, OLDER, 1 << CHECK_STEP },
+        { "the upper half of a number", "64 bits of a size and of a step count, and 32 bits of a sum", UPPER,
+          1 << CHECK_SIZE | 1 << CHECK_STEP | 1 << CHECK_FIRST },
+    };
     check_about about = ((const check_case *)one_case)->about;
-    if (about == CHECK_BITS && check_round(run, about, 0)) /* an empty file has a sum, too */
+    bool good = true;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);)
+        good = check_one(run, about, t.is);
+    mg_part(run, NULL, NULL);
+    if (good && about == CHECK_BITS)
         check_bits(run);
-    for (int round = 0; about != CHECK_BITS && round < 8; round++)
-        if (!check_round(run, about, round))
-            return;
-    if (about == CHECK_VALID)
+    if (good && about == CHECK_VALID)
         mg_12_many(run, "mt_checkpoint_check");
 }
 
@@ -306,20 +306,17 @@ static bool judge_reasons(mg_run *run, const several *w)
     const int64_t *skipped = mg_result(run, "skipped");
     const char *reasons = mg_result(run, "reasons");
     char path[MG_WORDS];
-    if (skipped[0] != w->damaged) {
-        mg_fail(run, "%" PRId64 " were passed to `skipped`, expected %" PRId64, skipped[0], w->damaged);
-        return false;
-    }
+    if (skipped[0] != w->damaged)
+        return mg_fail(run, "%" PRId64 " were passed to `skipped`, expected %" PRId64, skipped[0], w->damaged);
     for (int64_t i = 0; i < w->damaged; i++) {
         const char *reason = reasons + i * MG_WORDS;
         mg_12_path(path, w->s[i].step, w->s[i].name[0]);
         if (skipped[1 + i] == w->s[i].step && memmem(reason, MG_WORDS, path, strlen(path)))
             continue;
-        mg_fail(run,
-                "%" PRId64 " was passed to `skipped` with the reason \"%.200s\", expected %" PRId64
-                " and words about %s",
-                skipped[1 + i], reason, w->s[i].step, path);
-        return false;
+        return mg_fail(run,
+                       "%" PRId64 " was passed to `skipped` with the reason \"%.200s\", expected %" PRId64
+                       " and words about %s",
+                       skipped[1 + i], reason, w->s[i].step, path);
     }
     return true;
 }
@@ -332,13 +329,12 @@ static bool judge_reads(mg_run *run, const several *w)
         mg_12_path(path, w->s[i].step, "");
         if (!memmem(read, READ, path, strlen(path)))
             continue;
-        mg_fail(run, "step %" PRId64 " is valid, and a file in %s was read", w->s[w->damaged].step, path);
-        return false;
+        return mg_fail(run, "step %" PRId64 " is valid, and a file in %s was read", w->s[w->damaged].step, path);
     }
     return true;
 }
 
-static bool recover_round(mg_run *run, recover_about about, several *w)
+static bool recover_one(mg_run *run, recover_about about, several *w)
 {
     after a;
     mt_io *disk = several_on_disk(mg_rng(run), w);
@@ -359,25 +355,27 @@ static bool recover_round(mg_run *run, recover_about about, several *w)
 
 void mg_12_recover(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = {
+        { .times = 2 },
+        { MG_12_FAR },
+        { MG_12_STEP_0, .rows = ~(1 << RECOVER_EMPTY) },
+        { "a single checkpoint", NULL, ALONE, 1 << RECOVER_NEWEST },
+        { "only the oldest is valid", "go on to the end of the list", ONE_LEFT, 1 << RECOVER_BACK },
+        { "none is valid", "the list may end without a valid checkpoint", NONE_LEFT, 1 << RECOVER_REASONS },
+    };
     recover_about about = ((const recover_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int round = 0; round < 8; round++) {
-        several w = { .count = about == RECOVER_EMPTY ? 0 : mg_pick(rng, 2, SEVERAL), .far = round == 5 };
+    bool good = true;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        several w = { .far = t.is == FAR, .to_zero = t.is == STEP_0 || t.is == ALONE || t.is == ONE_LEFT };
+        w.count = about == RECOVER_EMPTY ? 0 : t.is == ALONE ? 1 : mg_pick(rng, 2, SEVERAL);
         w.damaged = about == RECOVER_NEWEST || about == RECOVER_EMPTY ? 0
-                    : about == RECOVER_NONE                           ? w.count
+                    : about == RECOVER_NONE || t.is == NONE_LEFT      ? w.count
+                    : t.is == ONE_LEFT                                ? w.count - 1
                                                                       : mg_pick(rng, 1, w.count - 1);
-        if (about == RECOVER_BACK && round == 0) /* all but the last */
-            w.count = SEVERAL, w.damaged = SEVERAL - 1;
-        if (about == RECOVER_REASONS && round % 4 == 3) /* one after the other, and not one more */
-            w.damaged = w.count;
-        if (about == RECOVER_READS)
-            w.damaged--;
-        w.to_zero = round == 0 && about != RECOVER_EMPTY;
-        if (about == RECOVER_NEWEST && w.to_zero)
-            w.count = 1;
-        if (!recover_round(run, about, &w))
-            return;
+        w.damaged -= about == RECOVER_READS;
+        good = recover_one(run, about, &w);
     }
-    if (about == RECOVER_BACK)
+    if (good && about == RECOVER_BACK)
         mg_12_many_steps(run, "mt_recover");
 }

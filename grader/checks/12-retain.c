@@ -22,6 +22,7 @@ static bool is_kept(const rule *r, const int64_t *steps, int64_t i)
 
 /* ---- the rule -------------------------------------------------------------------------------------------- */
 
+/* Numbers that are alike in their last 32 bits. */
 static void enlarge(rule *r, int64_t *steps, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -33,11 +34,20 @@ static void enlarge(rule *r, int64_t *steps, int64_t n)
 
 void mg_12_keeps(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = {
+        { NULL },
+        { .rows = ~(1 << KEEP_ALL), .times = 2 },
+        { "numbers above 2^32", "steps and numbers of steps have 64 bits", UPPER, ~(1 << KEEP_ALL) },
+        { "the best is step 0", "0 is a step like any other", STEP_0, 1 << KEEP_BEST },
+        { "`every` is set", NULL, EVERY, 1 << KEEP_ALL },
+        { "`best` is set", NULL, BEST, 1 << KEEP_ALL },
+        { "no steps", "the list may be empty", EMPTY, 1 << KEEP_ALL },
+    };
     keep_about about = ((const keep_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int round = 0; round < 8; round++) {
-        int64_t n = about == KEEP_ALL && round % 2 ? 0 : mg_pick(rng, 3, STEPS), steps[STEPS];
-        rule r = { round == 3 ? 2 : mg_pick(rng, 1, n + 1), 0, -1 }; /* in round 3 not all are kept, nor one */
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        int64_t n = t.is == EMPTY ? 0 : mg_pick(rng, 3, STEPS), steps[STEPS];
+        rule r = { t.is == UPPER ? 2 : mg_pick(rng, 1, n + 1), 0, -1 };
         steps[mt_max(n - 1, 0)] = about == KEEP_EVERY || about == KEEP_ANY ? 0 : mg_pick(rng, 0, 5);
         for (int64_t i = n - 2; i >= 0; i--)
             steps[i] = steps[i + 1] + mg_pick(rng, 1, 6);
@@ -47,14 +57,11 @@ void mg_12_keeps(mg_run *run, const void *one_case)
             r.best = n ? steps[mt_rng_below(rng, n)] : -1;
         if (about == KEEP_EVERY || about == KEEP_BEST)
             r.last = 1;
-        if (about == KEEP_ALL) { /* whatever the other two are */
-            r.last = 0;
-            r.every = round % 4 == 2 ? 1000 : 0;
-            r.best = n && round >= 4 ? steps[0] : -1;
-        }
-        if (about == KEEP_BEST && round == 0)
+        if (about == KEEP_ALL)
+            r = (rule){ 0, t.is == EVERY ? 1000 : 0, t.is == BEST ? steps[0] : -1 };
+        if (t.is == STEP_0)
             r.best = steps[n - 1] = 0;
-        if (round == 3) /* numbers that are alike in their last 32 bits */
+        if (t.is == UPPER)
             enlarge(&r, steps, n);
         mg_begin(run, "mt_keeps");
         mg_out(run, "kept", MT_I64, MT_SHAPE(n));
@@ -181,9 +188,8 @@ static bool judge_reads(mg_run *run, const scene *s, bool cost)
             continue;
         if (which >= 0)
             mg_hint(run, "checkpoints are large: look at the newest first, and no further than the first valid one");
-        mg_fail(run, "%.*s was read, which is %s", (int)mt_min(next - line - 1, 200), line,
-                which < 0 ? "in no checkpoint of the list" : "older than the newest valid one");
-        return false;
+        return mg_fail(run, "%.*s was read, which is %s", (int)mt_min(next - line - 1, 200), line,
+                       which < 0 ? "in no checkpoint of the list" : "older than the newest valid one");
     }
     return !cost || mg_12_read_once(run, READ);
 }
@@ -194,13 +200,12 @@ static bool judge_kept(mg_run *run, const after *a, const scene *s)
         bool there = has_folder(a->disk, s->steps[i]), same = !s->valid[i] || is_whole(a->disk, &s->s[i]);
         if (there == s->stays[i] && (!there || same))
             continue;
-        mg_fail(run, "step %" PRId64 ", the %" PRId64 ". newest of %" PRId64 ", %s: %s, expected %s", s->steps[i],
-                i + 1, s->count, s->valid[i] ? "valid" : "damaged",
-                there && !same ? "in parts"
-                : there        ? "still there"
-                               : "removed",
-                s->stays[i] ? "kept" : "removed");
-        return false;
+        return mg_fail(run, "step %" PRId64 ", the %" PRId64 ". newest of %" PRId64 ", %s: %s, expected %s",
+                       s->steps[i], i + 1, s->count, s->valid[i] ? "valid" : "damaged",
+                       there && !same ? "in parts"
+                       : there        ? "still there"
+                                      : "removed",
+                       s->stays[i] ? "kept" : "removed");
     }
     if (a->status != MT_OK)
         mg_fail(run, "status %" PRId64 ": %s", a->status, a->message);
@@ -221,10 +226,12 @@ static const char *one_is_left(mt_io *left, const void *user, bool complete)
 void mg_12_prune(mg_run *run, const void *one_case)
 {
     prune_about about = ((const prune_case *)one_case)->about;
+    static const mg_idea tries[] = { { MG_12_STEP_0, .rows = 1 << PRUNE_SPARED | 1 << PRUNE_DAMAGED },
+                                     { .times = 3 },
+                                     { MG_12_FAR } };
     bool good = true;
-    for (int round = 0; round < 8 && good; round++) {
-        scene s =
-            scene_of(mg_rng(run), about, round == 0 && (about == PRUNE_SPARED || about == PRUNE_DAMAGED), round == 4);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        scene s = scene_of(mg_rng(run), about, t.is == STEP_0, t.is == FAR);
         after a;
         if ((good = prune(run, &a, &s))) {
             good = judge_kept(run, &a, &s) && judge_reads(run, &s, about == PRUNE_VALID) &&

@@ -166,22 +166,18 @@ static bool judge_write(mg_run *run, const wanted *w, int64_t i)
     const char *text = (const char *)mg_result(run, "texts") + i * MG_SAVER_WORDS;
     char rows[MG_SAVER_WORDS];
     int64_t step = ((const int64_t *)mg_result(run, "step"))[i];
-    if (step != w->step[i]) {
-        mg_fail(run, "write %" PRId64 " is that of step %" PRId64 ", expected %" PRId64, i + 1, step, w->step[i]);
-        return false;
-    }
+    if (step != w->step[i])
+        return mg_fail(run, "write %" PRId64 " is that of step %" PRId64 ", expected %" PRId64, i + 1, step,
+                       w->step[i]);
     for (int k = 0; k < MG_SAVER_VALUES; k++)
-        if (value[k] != mg_saver_value(step, k)) {
-            mg_fail(run, "step %" PRId64 ": value %d of the %s is written as %g, expected %g%s", step, k,
-                    k < MG_SAVER_MODEL ? "model" : "rest", (double)value[k], (double)mg_saver_value(step, k),
-                    value[k] == -1 ? "; it is what training changed it to" : "");
-            return false;
-        }
+        if (value[k] != mg_saver_value(step, k))
+            return mg_fail(run, "step %" PRId64 ": value %d of the %s is written as %g, expected %g%s", step, k,
+                           k < MG_SAVER_MODEL ? "model" : "rest", (double)value[k], (double)mg_saver_value(step, k),
+                           value[k] == -1 ? "; it is what training changed it to" : "");
     snprintf(rows, sizeof rows, "rows=%" PRId64 " ", step);
     if (memmem(text, MG_SAVER_WORDS, rows, strlen(rows)) && memmem(text, MG_SAVER_WORDS, "dtype=f32 ", 10))
         return true;
-    mg_fail(run, "step %" PRId64 ": integers and settings are written as \"%.63s\"", step, text);
-    return false;
+    return mg_fail(run, "step %" PRId64 ": integers and settings are written as \"%.63s\"", step, text);
 }
 
 static bool judge_writes(mg_run *run, const script *s, const wanted *w)
@@ -189,31 +185,24 @@ static bool judge_writes(mg_run *run, const script *s, const wanted *w)
     const int64_t *left = (const int64_t *)mg_result(run, "writes") + 2;
     int64_t writes = left[-2], close = left[-1];
     const int64_t *threads = mg_result(run, "threads");
-    if (writes != w->writes) {
-        mg_fail(run, "%" PRId64 " saves were written, expected %" PRId64, writes, w->writes);
-        return false;
-    }
-    if (close != w->close) {
-        mg_fail(run, "mt_saver_close returns %" PRId64 ", expected %" PRId64, close, w->close);
-        return false;
-    }
+    if (writes != w->writes)
+        return mg_fail(run, "%" PRId64 " saves were written, expected %" PRId64, writes, w->writes);
+    if (close != w->close)
+        return mg_fail(run, "mt_saver_close returns %" PRId64 ", expected %" PRId64, close, w->close);
     for (int64_t i = 0; i < writes; i++) {
         int64_t thread = w->here[i] ? 1 : 2;
-        if ((s->two ? threads[i] % 4 : threads[i]) != thread) {
-            mg_fail(run, "write %" PRId64 " %s, expected in %s", i + 1,
-                    threads[i] >= 4   ? "began before the one before it was done"
-                    : threads[i] == 1 ? "was made in the thread of training"
-                                      : "was made in another thread",
-                    thread == 1 ? "the thread of training" : "another thread");
-            return false;
-        }
+        if ((s->two ? threads[i] % 4 : threads[i]) != thread)
+            return mg_fail(run, "write %" PRId64 " %s, expected in %s", i + 1,
+                           threads[i] >= 4   ? "began before the one before it was done"
+                           : threads[i] == 1 ? "was made in the thread of training"
+                                             : "was made in another thread",
+                           thread == 1 ? "the thread of training" : "another thread");
         if (!judge_write(run, w, i))
             return false;
     }
     if (!s->async && left[1]) {
         mg_hint(run, "without config.async nothing changes the values while they are written: no copy is needed");
-        mg_fail(run, "without config.async %" PRId64 " bytes are copied", left[1]);
-        return false;
+        return mg_fail(run, "without config.async %" PRId64 " bytes are copied", left[1]);
     }
     if (*left)
         mg_fail(run, "after mt_saver_close %" PRId64 " bytes of copies are still allocated", *left);
