@@ -178,62 +178,68 @@ static bool is_right(mg_run *run, const mg_15_world *w, const reply *r, double u
 {
     mg_events want;
     mg_events_run(&want, &w->is, &w->tasks, w->begin);
-    if (r->status != MT_OK) {
-        mg_fail(run, "a cluster is refused: \"%.120s\"", r->words);
-        return false;
-    }
+    if (r->status != MT_OK)
+        return mg_fail(run, "a cluster is refused: \"%.120s\"", r->words);
     for (int64_t i = 0; i < w->tasks.count; i++)
         if (!is_close(r->ends[i], want.ends[i], unit)) {
             const mt_cluster_task *t = &w->task[i];
-            mg_fail(run,
-                    "task %" PRId64 " (%s, device %" PRId64 " to %" PRId64 ", width %" PRId64 ") of %" PRId64
-                    " ends at %.9g s, expected %.9g",
-                    i,
-                    t->device < 0 ? "a moment"
-                    : t->to < 0   ? "a computation"
-                                  : "a transfer",
-                    t->device, t->to, t->width, w->tasks.count, r->ends[i], want.ends[i]);
-            return false;
+            return mg_fail(run,
+                           "task %" PRId64 " (%s, device %" PRId64 " to %" PRId64 ", width %" PRId64 ") of %" PRId64
+                           " ends at %.9g s, expected %.9g",
+                           i,
+                           t->device < 0 ? "a moment"
+                           : t->to < 0   ? "a computation"
+                                         : "a transfer",
+                           t->device, t->to, t->width, w->tasks.count, r->ends[i], want.ends[i]);
         }
-    if (!is_close(r->end, want.end, unit) || r->failed != want.failed) {
-        mg_fail(run, "the run ends at %.9g s, failed device %" PRId64 ", expected %.9g and %" PRId64, r->end, r->failed,
-                want.end, want.failed);
-        return false;
-    }
+    if (!is_close(r->end, want.end, unit) || r->failed != want.failed)
+        return mg_fail(run, "the run ends at %.9g s, failed device %" PRId64 ", expected %.9g and %" PRId64, r->end,
+                       r->failed, want.end, want.failed);
     return true;
 }
 
-/* A right cluster is run before any is refused. */
-static void refused(mg_run *run)
+/* A right cluster is run before any is refused: task 0 is after task 1, which is after task 2. */
+static bool refuses(mg_run *run, const mg_15_wrong *wrong, const char *says)
 {
-    static const char *const says[] = { "links between", "links inside", "latency",   "slow",     "failure",
-                                        "device",        "device",       "0 or more", "wait for", "" };
-    for (int i = -1; i < 10; i++) {
-        static mg_15_world w;
-        reply r;
-        do
-            pick_world(&w, mg_rng(run), CLUSTER_FAILS);
-        while (w.tasks.count < 2 || !w.is.slows || !w.is.failures || w.task[0].device < 0 || w.tasks.afters < 3);
-        w.is.network.each = i == 0 ? 0 : w.is.network.each;
-        w.is.inside.all = i == 1 ? -1 : w.is.inside.all;
-        w.is.inside.latency = i == 2 ? NAN : w.is.inside.latency;
-        w.slow[0].factor = i == 3 ? 0.5 : w.slow[0].factor;
-        w.failure[0].device = i == 4 ? w.is.devices : w.failure[0].device;
-        w.task[0].device = i == 5 ? w.is.devices : w.task[0].device;
-        w.task[0].to = i == 6 ? w.is.devices : w.task[0].to;
-        w.task[0].seconds = i == 7 ? -1 : w.task[0].seconds;
-        w.begin = i == 9 ? -1 : w.begin;
-        if (i == 8) {
-            w.after[0] = 1, w.after[1] = 0;
-            w.task[0].first = 0, w.task[1].first = 1, w.task[0].after = w.task[1].after = 1;
-        }
-        if (!ask_run(run, &r, &w) || (i < 0 && !is_right(run, &w, &r, 1)))
-            return;
-        if (i >= 0 && (r.status != MT_ERR_ARGUMENT || !strstr(r.words, says[i]) || r.end != 0)) {
-            mg_fail(run, "cluster %d is none: status %" PRId64 ", \"%.120s\"", i, r.status, r.words);
-            return;
-        }
-    }
+    static mg_15_world w;
+    reply r;
+    do
+        pick_world(&w, mg_rng(run), CLUSTER_FAILS);
+    while (w.is.devices < DEVICES || w.tasks.count < 3 || !w.is.slows || !w.is.failures || w.task[0].device < 0 ||
+           w.tasks.afters < 3);
+    w.after[0] = 1, w.after[1] = 2;
+    for (int64_t i = 0; i < 3; i++)
+        w.task[i].first = i, w.task[i].after = i < 2;
+    mg_15_spoil(run, &w, wrong);
+    if (!ask_run(run, &r, &w) || !wrong)
+        return !wrong && is_right(run, &w, &r, 1);
+    bool right = r.status == MT_ERR_ARGUMENT && strstr(r.words, says) && r.end == 0;
+    if (!right)
+        mg_fail(run, "status %" PRId64 ", \"%.120s\"", r.status, r.words);
+    return right;
+}
+
+static void refusals(mg_run *run)
+{
+#define WRONG(says, ...) { MG_15_WRONG(mg_15_world, __VA_ARGS__), says }
+    static const struct {
+        mg_15_wrong is;
+        const char *says;
+    } wrong[] = {
+        WRONG("links between", "a network without speed", is.network.each, .real = 0),
+        WRONG("links inside", "a link with a speed below 0", is.inside.all, .real = -1),
+        WRONG("latency", "a latency that is no number", is.inside.latency, .real = NAN),
+        WRONG("slow", "a device that becomes faster", slow[0].factor, .real = 0.5),
+        WRONG("failure", "a failure of a device that is not there", failure[0].device, DEVICES),
+        WRONG("device", "a task on a device that is not there", task[0].device, DEVICES),
+        WRONG("device", "a transfer to a device that is not there", task[0].to, DEVICES),
+        WRONG("0 or more", "a task below 0 s", task[0].seconds, .real = -1),
+        WRONG("wait for", "tasks that wait for each other", after[1], 0),
+        WRONG("", "a begin below 0 s", begin, .real = -1),
+    };
+    bool good = refuses(run, NULL, NULL);
+    for (int i = 0; i < MT_COUNT(wrong) && good; i++)
+        good = refuses(run, &wrong[i].is, wrong[i].says);
 }
 
 /* More events at once than 16 bits count: all tasks are ready at the beginning. They are computed in turn, some on each
@@ -248,7 +254,7 @@ static void many_at_once(mg_run *run)
     w.tasks = (mt_cluster_tasks){ .count = MANY, .task = task };
     for (int64_t i = 0; i < MANY; i++)
         task[i] = (mt_cluster_task){ .device = i % w.is.devices, .to = -1, .width = 1, .seconds = 2 };
-    mg_hint(run, "places in the heap are int64_t: %d tasks are ready at once", MANY);
+    mg_part(run, "70,001 tasks at once", "places in the heap are int64_t");
     if (!ask_run(run, &r, &w))
         return;
     for (int64_t i = 0; i < MANY; i++) {
@@ -263,27 +269,32 @@ static void many_at_once(mg_run *run)
 
 void mg_15_cluster(mg_run *run, const void *one_case)
 {
+    enum { ANY, WHOLE, EMPTY };
+    static const mg_idea tries[] = {
+        { .times = 199 },
+        { "a failure as tasks end", "what ends at the second of a failure has ended", WHOLE, 1 << CLUSTER_FAILS, 200 },
+        { "no tasks", "a run without tasks ends when it begins", EMPTY },
+    };
     cluster_about about = ((const cluster_case *)one_case)->about;
     if (about == CLUSTER_REFUSED) {
-        refused(run);
+        refusals(run);
         return;
     }
-    for (int i = 0; i < (about == CLUSTER_FAILS ? 400 : 200); i++) {
+    bool good = true;
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, tries, about);) {
         static mg_15_world w;
         static const double units[] = { 1, 0x1p-30, 0x1p20 };
-        double unit = units[i / 2 % MT_COUNT(units)];
+        double unit = units[mg_pick(mg_rng(run), 0, 2)];
         reply r;
-        bool whole = about == CLUSTER_FAILS && i % 2; /* a failure at the second at which tasks end */
-        pick_world(&w, mg_rng(run), whole ? CLUSTER_TIES : about);
-        if (whole)
+        pick_world(&w, mg_rng(run), t.is == WHOLE ? CLUSTER_TIES : about);
+        if (t.is == WHOLE)
             w.failure[w.is.failures++] =
                 (mt_cluster_failure){ w.begin + (double)mg_pick(mg_rng(run), 0, 9), mg_pick(mg_rng(run), 0, 5) };
-        if (i == 0)
+        if (t.is == EMPTY)
             w.tasks.count = w.tasks.afters = 0;
         change_unit(&w, unit);
-        if (!ask_run(run, &r, &w) || !is_right(run, &w, &r, unit))
-            return;
+        good = ask_run(run, &r, &w) && is_right(run, &w, &r, unit);
     }
-    if (about == CLUSTER_TASKS)
+    if (good && about == CLUSTER_TASKS)
         many_at_once(run);
 }

@@ -29,15 +29,16 @@ static const char *words(const mt_plan_model *m, const mt_plan_strategy *s, int6
     return text;
 }
 
-static bool plan(mg_run *run, mt_plan_cost *cost, const char *call, const mt_plan_model *m, const mt_plan_strategy *s,
-                 int64_t stage)
+/* A call that answers with so many numbers, such as the fields of a mt_plan_cost. */
+static bool ask(mg_run *run, const char *call, void *to, int64_t count, const mt_plan_model *m,
+                const mt_plan_strategy *s, int64_t stage)
 {
     mg_begin(run, call);
-    mg_out(run, "result", MT_I64, MT_SHAPE(MG_PLAN_COST));
+    mg_out(run, "result", MT_I64, MT_SHAPE(count));
     describe(run, m, s, stage);
     if (!mg_call(run))
         return false;
-    memcpy(cost, mg_result(run, "result"), sizeof *cost);
+    memcpy(to, mg_result(run, "result"), (size_t)count * sizeof(int64_t));
     return true;
 }
 
@@ -69,12 +70,10 @@ static const struct {
 static bool check(mg_run *run, cost_part part, const mt_plan_model *m, const mt_plan_strategy *s, int64_t stage)
 {
     mt_plan_cost want = mg_plan_cost(m, s, stage);
-    mg_begin(run, calls[part].call);
-    mg_out(run, "result", MT_I64, MT_SHAPE(calls[part].is_cost ? MG_PLAN_COST : 1));
-    describe(run, m, s, stage);
-    if (!mg_call(run))
+    const int64_t *wanted = (const int64_t *)&want;
+    int64_t got[MG_PLAN_COST];
+    if (!ask(run, calls[part].call, got, calls[part].is_cost ? MG_PLAN_COST : 1, m, s, stage))
         return false;
-    const int64_t *got = mg_result(run, "result"), *wanted = (const int64_t *)&want;
     if (!calls[part].is_cost) {
         int64_t one = part == COST_PARAMS ? want.params : mg_plan_kept(m, s);
         if (*got != one)
@@ -82,11 +81,9 @@ static bool check(mg_run *run, cost_part part, const mt_plan_model *m, const mt_
         return *got == one;
     }
     for (int i = 0; i < MT_COUNT(fields); i++)
-        if (fields[i].part == part && got[fields[i].at] != wanted[fields[i].at]) {
-            mg_fail(run, "%s\n%s is %" PRId64 ", expected %" PRId64, words(m, s, stage), fields[i].name,
-                    got[fields[i].at], wanted[fields[i].at]);
-            return false;
-        }
+        if (fields[i].part == part && got[fields[i].at] != wanted[fields[i].at])
+            return mg_fail(run, "%s\n%s is %" PRId64 ", expected %" PRId64, words(m, s, stage), fields[i].name,
+                           got[fields[i].at], wanted[fields[i].at]);
     return true;
 }
 
@@ -133,12 +130,8 @@ static mt_plan_strategy pick_strategy(mt_rng *rng, int vary, mt_plan_model *m)
     return s;
 }
 
-/* One layer that is 2^27 wide: sums of bytes beyond 32 bits in each place, and its gradients above its activations. */
-static void widen(mt_plan_model *m, mt_plan_strategy *s)
-{
-    *m = (mt_plan_model){ m->vocabulary, 0, 1, 1, 1, 1 << 27 };
-    *s = (mt_plan_strategy){ s->dp, 1, 1, 2, 1, 1, s->zero, s->recompute, s->dtype };
-}
+/* What is special in a strategy; AGAIN and FEW: of three, with each kind of recomputation; LIMIT: of two. */
+enum { ANY, ONE, TWO, WIDE, LARGE, LONG, AGAIN, FEW = AGAIN + 3, LIMIT = FEW + 3 };
 
 /* One or two layers that are 2^24 wide: numbers that an int does not have, and FLOPs of more bits than a double has.
  * is_long: samples so long that those of attention alone have more, too: an odd number above 2^53, times 4 and more. */
@@ -151,49 +144,69 @@ static void magnify(mt_plan_model *m, mt_plan_strategy *s, bool is_long)
     s->time = m->block = is_long ? (1 << 20) + 1 : 17;
 }
 
-/* Few tokens in wide layers on two tensor ranks: the peak is in a layer's backward, beside gradients of parameters.
- * With more tokens it is in forward, whatever is computed again. */
-static void shorten(mt_plan_model *m, mt_plan_strategy *s, mt_recompute recompute)
-{
-    *m = (mt_plan_model){ m->vocabulary % 50 + 3, 0, 5, 3, 12, 480 };
-    *s = (mt_plan_strategy){ 2, 1, 2, 1, 5, 1, 2, recompute, s->dtype };
-}
+/* Strategies of a row: which rows have them, by their part and by what they vary, and what is special. */
+static const struct cost_try {
+    const char *part, *hint;
+    int is, rows, vary, times;
+} cost_tries[] = {
+#define ROW(part) (1 << COST_##part)
+#define WIDER     "numbers of bytes and FLOPs are int64_t, and so are all products in them"
+    { NULL, NULL, ANY, ~0, 0, 9 },
+    { "one micro-batch", NULL, ONE, ~0, 0, 1 },
+    { "no recomputation", NULL, AGAIN + MT_RECOMPUTE_NONE, ~0, VARY_RECOMPUTE, 1 },
+    { "selective recomputation", NULL, AGAIN + MT_RECOMPUTE_SELECTIVE, ~0, VARY_RECOMPUTE, 1 },
+    { "recomputation of blocks", NULL, AGAIN + MT_RECOMPUTE_BLOCK, ~0, VARY_RECOMPUTE, 1 },
+    { "selective recomputation on two tensor ranks", NULL, TWO, ~0, VARY_TENSOR | VARY_RECOMPUTE, 1 },
+    { "a wide layer", WIDER, WIDE, ROW(KEPT) | ROW(MEMORY), 0, 1 },
+    { "wide layers", WIDER, LARGE, ~(ROW(KEPT) | ROW(MEMORY)), 0, 3 },
+    { "long samples", WIDER, LONG, ROW(FLOPS), 0, 1 },
+    { "few tokens in wide layers", NULL, FEW + MT_RECOMPUTE_NONE, ROW(MEMORY), VARY_TENSOR, 1 },
+    { "few tokens in wide layers", NULL, FEW + MT_RECOMPUTE_SELECTIVE, ROW(MEMORY), VARY_TENSOR, 1 },
+    { "few tokens in wide layers", NULL, FEW + MT_RECOMPUTE_BLOCK, ROW(MEMORY), VARY_TENSOR, 1 },
+    { "a head at the limit of a chunk", NULL, LIMIT, ROW(MEMORY), VARY_LONG, 1 },
+    { "a head at the limit of a chunk, with all gradients", NULL, LIMIT + 1, ROW(MEMORY), VARY_LONG, 1 },
+};
 
-/* The head in chunks takes one number less than with all logits, N V = 256 V + N C + 1 for N tokens, unless all
- * gradients are there all the time: then another array for that of the table is added. */
-static void at_the_limit(mt_plan_model *m, mt_plan_strategy *s, bool always)
+static bool check_stages(mg_run *run, const cost_case *c, int is)
 {
-    m->vocabulary = 257 * m->width + 1, m->block = 257;
-    s->samples = 1, s->time = 257, s->micro = always ? 2 : 1;
+    int vary = c->vary & ~(is == ONE ? VARY_MICRO : 0);
+    mt_plan_model m = pick_model(mg_rng(run), vary);
+    mt_plan_strategy s = pick_strategy(mg_rng(run), vary, &m);
+    if (is >= AGAIN && is <= AGAIN + MT_RECOMPUTE_BLOCK)
+        s.recompute = (mt_recompute)(is - AGAIN);
+    if (is == TWO)
+        s.tp = 2, s.recompute = MT_RECOMPUTE_SELECTIVE;
+    if (is == WIDE) { /* one layer: sums of bytes beyond 32 bits in each place, gradients above activations */
+        mt_recompute again = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
+        m = (mt_plan_model){ m.vocabulary, 0, 1, 1, 1, 1 << 27 };
+        s = (mt_plan_strategy){ s.dp, 1, 1, 2, 1, 1, s.zero, again, s.dtype };
+    }
+    if (is == LARGE || is == LONG)
+        magnify(&m, &s, is == LONG);
+    if (is >= FEW && is <= FEW + MT_RECOMPUTE_BLOCK) { /* the peak is in a layer's backward, with more in forward */
+        m = (mt_plan_model){ m.vocabulary % 50 + 3, 0, 5, 3, 12, 480 };
+        s = (mt_plan_strategy){ 2, 1, 2, 1, 5, 1, 2, (mt_recompute)(is - FEW), s.dtype };
+    }
+    if (is >=
+        LIMIT) { /* chunks take 1 number less than all logits, 256 V + N C + 1 of N V, or more with all gradients */
+        m.vocabulary = 257 * m.width + 1, m.block = 257;
+        s.samples = 1, s.time = 257, s.micro = is > LIMIT ? 2 : 1;
+    }
+    int64_t stages[] = { 0, s.pp - 1, s.pp / 2 };
+    bool good = true;
+    for (int k = 0; k < (s.pp > 1 ? 3 : 1) && good; k++)
+        good = check(run, c->part, &m, &s, stages[k]);
+    return good;
 }
 
 void mg_15_cost(mg_run *run, const void *one_case)
 {
     const cost_case *c = one_case;
-    mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < 12; i++) {
-        int vary = c->vary & ~(i == 0 ? VARY_MICRO : 0); /* one micro-batch among them */
-        mt_plan_model m = pick_model(rng, vary);
-        mt_plan_strategy s = pick_strategy(rng, vary, &m);
-        if (i >= 3 && i < 6 && vary & VARY_RECOMPUTE) /* each of the three among them */
-            s.recompute = (mt_recompute)(i - 3);
-        if (i == 1 && (c->part == COST_KEPT || c->part == COST_MEMORY) && !(vary & VARY_LONG)) {
-            s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
-            widen(&m, &s);
-        }
-        bool is_long = i == 7 && c->part == COST_FLOPS;
-        if (is_long || (i % 5 == 1 && c->part != COST_KEPT && c->part != COST_MEMORY))
-            magnify(&m, &s, is_long);
-        if (i == 2 && vary & VARY_TENSOR && vary & VARY_RECOMPUTE)
-            s.tp = 2, s.recompute = MT_RECOMPUTE_SELECTIVE;
-        if (i >= 6 && i < 9 && c->part == COST_MEMORY && vary & VARY_TENSOR)
-            shorten(&m, &s, (mt_recompute)(i - 6));
-        if (i >= 10 && vary & VARY_LONG)
-            at_the_limit(&m, &s, i == 11);
-        int64_t stages[] = { 0, s.pp - 1, s.pp / 2 };
-        for (int k = 0; k < (s.pp > 1 ? 3 : 1); k++)
-            if (!check(run, c->part, &m, &s, stages[k]))
-                return;
+    bool good = true;
+    for (const struct cost_try *t = cost_tries; t < cost_tries + MT_COUNT(cost_tries); t++) {
+        mg_part(run, t->part, t->hint ? "%s" : NULL, t->hint);
+        for (int i = 0; i < t->times && good && t->rows >> c->part & 1 && (c->vary & t->vary) == t->vary; i++)
+            good = check_stages(run, c, t->is);
     }
 }
 
@@ -210,7 +223,7 @@ void mg_15_zero(mg_run *run, const void *one_case)
             const mt_plan_strategy s = { ranks, 1, 1, 1, 16, 1, stage, MT_RECOMPUTE_NONE, MT_F32 };
             int64_t n = mg_plan_cost(&m, &s, 0).params;
             mt_plan_cost got;
-            if (!plan(run, &got, "mt_plan_state", &m, &s, 0))
+            if (!ask(run, "mt_plan_state", &got, MG_PLAN_COST, &m, &s, 0))
                 return;
             int64_t is = got.parameters + got.gradients + got.optimizer;
             if (is != n * whole[stage] + n / ranks * divided[stage]) {
@@ -247,13 +260,12 @@ void mg_15_published(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int i = 0; i < MT_COUNT(models); i++) {
+        mg_part(run, models[i].name, NULL);
         const mt_plan_strategy s = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
-        mg_begin(run, "mt_plan_params");
-        mg_out(run, "result", MT_I64, MT_SHAPE(1));
-        describe(run, &models[i].m, &s, 0);
-        if (!mg_call(run))
+        int64_t parameters;
+        if (!ask(run, "mt_plan_params", &parameters, 1, &models[i].m, &s, 0))
             return;
-        double got = (double)*(const int64_t *)mg_result(run, "result") / 1e9;
+        double got = (double)parameters / 1e9;
         if (got < models[i].billions - models[i].off - 1e-10 || got > models[i].billions + models[i].off + 1e-10) {
             mg_fail(run, "%s: %.9f billion parameters, published are %.9g", models[i].name, got, models[i].billions);
             return;
@@ -289,7 +301,8 @@ void mg_15_published_work(mg_run *run, const void *one_case)
     for (int i = 0; i < MT_COUNT(runs); i++) {
         const mt_plan_strategy s = { 1, 1, 1, 1, runs[i].m.block, 1, 0, runs[i].recompute, MT_F32 };
         mt_plan_cost got;
-        if (!plan(run, &got, "mt_plan_flops", &runs[i].m, &s, 0))
+        mg_part(run, runs[i].name, NULL);
+        if (!ask(run, "mt_plan_flops", &got, MG_PLAN_COST, &runs[i].m, &s, 0))
             return;
         double is = (double)(got.forward + got.backward + got.again) / (double)s.time * runs[i].tokens;
         if (is < runs[i].least * runs[i].flops || is > runs[i].most * runs[i].flops) {
@@ -302,56 +315,42 @@ void mg_15_published_work(mg_run *run, const void *one_case)
 
 /* ---- against the real framework -------------------------------------------------------------------------------- */
 
-static bool measure(mg_run *run, const char *call, int64_t *to, int64_t count, const mt_plan_model *m,
-                    const mt_plan_strategy *s)
-{
-    mg_begin(run, call);
-    mg_out(run, "measured", MT_I64, MT_SHAPE(count));
-    describe(run, m, s, 0);
-    if (!mg_call(run))
-        return false;
-    memcpy(to, mg_result(run, "measured"), (size_t)count * sizeof *to);
-    return true;
-}
-
 /* State, and what forward keeps, to the byte; the peak to 2.5 %. */
 static bool check_step(mg_run *run, const mt_plan_model *m, const mt_plan_strategy *s)
 {
     int64_t is[3];
     mt_plan_cost cost;
-    if (!measure(run, "a measured step", is, 3, m, s) || !plan(run, &cost, "mt_plan_cost_of", m, s, 0))
+    if (!ask(run, "a measured step", is, 3, m, s, 0) || !ask(run, "mt_plan_cost_of", &cost, MG_PLAN_COST, m, s, 0))
         return false;
     double ratio = (double)cost.peak / (double)is[2];
     if (cost.parameters + cost.optimizer == is[0] && cost.activations + cost.copies == is[1] && ratio > 0.975 &&
         ratio < 1.025)
         return true;
-    mg_fail(run,
-            "%s\nplanned state %" PRId64 ", kept %" PRId64 ", peak %" PRId64 "; measured %" PRId64 ", %" PRId64
-            ", %" PRId64 " (peak: within 2.5 %%)",
-            words(m, s, 0), cost.parameters + cost.optimizer, cost.activations + cost.copies, cost.peak, is[0], is[1],
-            is[2]);
-    return false;
+    return mg_fail(run,
+                   "%s\nplanned state %" PRId64 ", kept %" PRId64 ", peak %" PRId64 "; measured %" PRId64 ", %" PRId64
+                   ", %" PRId64 " (peak: within 2.5 %%)",
+                   words(m, s, 0), cost.parameters + cost.optimizer, cost.activations + cost.copies, cost.peak, is[0],
+                   is[1], is[2]);
 }
 
 static bool check_wire(mg_run *run, const mt_plan_model *m, const mt_plan_strategy *s)
 {
     int64_t ranks = s->dp * s->pp * s->tp, is[3 * 16];
     mt_plan_cost cost = { 0 };
-    if (!measure(run, "measured messages", is, 3 * ranks, m, s))
+    if (!ask(run, "measured messages", is, 3 * ranks, m, s, 0))
         return false;
     for (int64_t rank = 0; rank < ranks; rank++) {
         int64_t stage = rank / s->tp / s->dp, *sent = is + 3 * rank;
-        if (rank % (s->tp * s->dp) == 0 && !plan(run, &cost, "mt_plan_wire", m, s, stage))
+        if (rank % (s->tp * s->dp) == 0 && !ask(run, "mt_plan_wire", &cost, MG_PLAN_COST, m, s, stage))
             return false;
         bool right = s->zero == 3 ? sent[0] <= cost.data && 4 * sent[0] > 3 * cost.data : sent[0] == cost.data;
         if (right && sent[1] == cost.pipe && sent[2] == cost.tensor)
             continue;
-        mg_fail(run,
-                "%s\nrank %" PRId64 ": planned data %" PRId64 ", pipe %" PRId64 ", tensor %" PRId64
-                " bytes; it sent %" PRId64 ", %" PRId64 ", %" PRId64 "%s",
-                words(m, s, stage), rank, cost.data, cost.pipe, cost.tensor, sent[0], sent[1], sent[2],
-                s->zero == 3 ? " (data: planned at most)" : "");
-        return false;
+        return mg_fail(run,
+                       "%s\nrank %" PRId64 ": planned data %" PRId64 ", pipe %" PRId64 ", tensor %" PRId64
+                       " bytes; it sent %" PRId64 ", %" PRId64 ", %" PRId64 "%s",
+                       words(m, s, stage), rank, cost.data, cost.pipe, cost.tensor, sent[0], sent[1], sent[2],
+                       s->zero == 3 ? " (data: planned at most)" : "");
     }
     return true;
 }

@@ -46,20 +46,29 @@ static double best_interval(double save)
 
 void mg_15_interval(mg_run *run, const void *one_case)
 {
+    enum { ANY, MANY, INFINITE, NANO, PICO };
+    static const char rare[] = "exp(x) - 1 for a small x loses digits: use a series, or a form without the difference";
+    static const mg_idea tries[] = {
+        { .times = 12 },
+        { "millions of devices", NULL, MANY, 1 << INTERVAL_DEVICES, 6 },
+        { "an infinite time between failures", NULL, INFINITE, 1 << INTERVAL_NEVER, 12 },
+        { "a save of 1e-9 of that time", rare, NANO, 1 << INTERVAL_RARE },
+        { "a save of 1e-12 of that time", rare, PICO, 1 << INTERVAL_RARE },
+    };
     interval_about about = ((const interval_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < 24; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         mt_goodput_job job = pick_job(rng);
         double of_all, got[2], allowed = 1e-6;
-        job.devices = about == INTERVAL_DEVICES ? mg_pick(rng, 2, i % 4 ? 20000 : 99999999) : 1;
+        job.devices = about == INTERVAL_DEVICES ? mg_pick(rng, 2, t.is == MANY ? 99999999 : 20000) : 1;
         job.save = ldexp(job.mtbf / (double)job.devices,
                          about == INTERVAL_OFTEN ? (int)mg_pick(rng, -4, 4) : (int)mg_pick(rng, -24, -6));
-        if (about == INTERVAL_NEVER && i % 2)
+        if (t.is == INFINITE)
             job.mtbf = INFINITY;
         of_all = job.mtbf / (double)job.devices;
-        if (about == INTERVAL_RARE && i < 2) { /* where doubles lose digits; Young's is off by 1.5e-5 in the first */
-            job.save = of_all * (i ? 1e-12 : 1e-9);
-            allowed = i ? 2e-4 : 1e-5;
+        if (t.is == NANO || t.is == PICO) { /* Young's is off by 1.5e-5 in the first */
+            job.save = of_all * (t.is == PICO ? 1e-12 : 1e-9);
+            allowed = t.is == PICO ? 2e-4 : 1e-5;
         }
         if (!ask_numbers(run, "mt_goodput_interval", got, 2, &job))
             return;
@@ -96,13 +105,22 @@ static double simulated_stretch(const mt_goodput_job *job, mt_rng *rng, int64_t 
 
 void mg_15_stretch(mg_run *run, const void *one_case)
 {
-    bool simulated = ((const interval_case *)one_case)->about == STRETCH_SIMULATED;
+    enum { ANY, NEVER, ALWAYS, MANY };
+    static const mg_idea tries[] = {
+        { .times = 4 },
+        { .rows = 1 << STRETCH_EXACT, .times = 12 },
+        { "millions of devices", NULL, MANY, 1 << STRETCH_EXACT, 6 },
+        { "no slow device", NULL, NEVER, 1 << STRETCH_EXACT },
+        { "devices that are always slow", NULL, ALWAYS, 1 << STRETCH_EXACT },
+    };
+    interval_about about = ((const interval_case *)one_case)->about;
+    bool simulated = about == STRETCH_SIMULATED;
     mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < (simulated ? 4 : 24); i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         mt_goodput_job job = pick_job(rng);
         double got, tolerance = 1e-12;
-        job.slow = i == 0 ? 0 : i == 1 ? 1 : ldexp(mg_15_real(rng, 1, 2), (int)mg_pick(rng, -50, -2));
-        job.devices = i % 4 == 3 ? mg_pick(rng, 20000, 99999999) : job.devices;
+        job.slow = t.is == NEVER ? 0 : t.is == ALWAYS ? 1 : ldexp(mg_15_real(rng, 1, 2), (int)mg_pick(rng, -50, -2));
+        job.devices = t.is == MANY ? mg_pick(rng, 20000, 99999999) : job.devices;
         if (simulated) {
             job.devices = mg_pick(rng, 2, 9);
             job.slow = mg_15_real(rng, 0.05, 0.3);
@@ -232,6 +250,8 @@ static void against_simulation(mg_run *run)
 /* One piece that is begun exp(1000) times: no double is as large. */
 static void endless_run(mg_run *run)
 {
+    mg_part(run, "a run that never ends",
+            "a piece may be too long for any attempt: then seconds are INFINITY, share 0");
     for (int restart = 0; restart <= 5; restart += 5) {
         mt_goodput_job job = { .devices = 1000, .mtbf = 1e5, .save = 10, .restart = restart };
         reply r;
@@ -243,58 +263,87 @@ static void endless_run(mg_run *run)
     }
 }
 
+/* The input of a run. */
+typedef struct goodput_input {
+    mt_goodput_job job;
+    double work, interval;
+} goodput_input;
+
 /* Something is right before anything is refused: a function that refuses all is none. */
-static void refused_runs(mg_run *run)
+static bool refuses(mg_run *run, const mg_15_wrong *wrong)
 {
-    for (int i = -1; i < 13; i++) {
-        mt_goodput_job job = pick_job(mg_rng(run));
-        double work = i == 0 ? 0 : i == 1 ? NAN : 1e5, interval = i == 2 ? 0 : i == 3 ? -1 : i == 10 ? NAN : 1e3;
-        reply r;
-        job.devices = i == 4 ? 0 : job.devices;
-        job.mtbf = i == 5 ? 0 : i == 11 ? NAN : job.mtbf;
-        job.save = i == 6 ? 0 : job.save;
-        job.restart = i == 7 ? -1 : job.restart;
-        job.slow = i == 8 ? 1.01 : i == 12 ? NAN : job.slow;
-        job.slowdown = i == 9 ? NAN : job.slowdown;
-        if (!ask_run(run, &r, &job, work, interval))
-            return;
-        bool right = i < 0 ? r.status == MT_OK && r.is[0] > work
-                           : r.status == MT_ERR_ARGUMENT && r.words[0] && r.is[0] == MG_15_UNCHANGED;
-        if (!right) {
-            mg_fail(run, "run %d is %s: status %d, \"%.80s\", *out is %s", i, i < 0 ? "one" : "none", r.status, r.words,
-                    r.is[0] == MG_15_UNCHANGED ? "unchanged" : "written");
-            return;
-        }
-    }
+    goodput_input in = { pick_job(mg_rng(run)), 1e5, 1e3 };
+    reply r;
+    mg_15_spoil(run, &in, wrong);
+    if (!ask_run(run, &r, &in.job, in.work, in.interval))
+        return false;
+    bool right = wrong ? r.status == MT_ERR_ARGUMENT && r.words[0] && r.is[0] == MG_15_UNCHANGED
+                       : r.status == MT_OK && r.is[0] > in.work;
+    if (!right)
+        mg_fail(run, "status %d, \"%.80s\", *out is %s", r.status, r.words,
+                r.is[0] == MG_15_UNCHANGED ? "unchanged" : "written");
+    return right;
+}
+
+static void refusals(mg_run *run)
+{
+#define WRONG(...) MG_15_WRONG(goodput_input, __VA_ARGS__)
+    static const mg_15_wrong wrong[] = {
+        WRONG("no work", work, .real = 0),
+        WRONG("work that is no number", work, .real = NAN),
+        WRONG("an interval of 0 s", interval, .real = 0),
+        WRONG("an interval below 0 s", interval, .real = -1),
+        WRONG("an interval that is no number", interval, .real = NAN),
+        WRONG("no devices", job.devices, 0),
+        WRONG("0 s between failures", job.mtbf, .real = 0),
+        WRONG("an mtbf that is no number", job.mtbf, .real = NAN),
+        WRONG("saves of 0 s", job.save, .real = 0),
+        WRONG("a restart below 0 s", job.restart, .real = -1),
+        WRONG("a probability above 1", job.slow, .real = 1.01),
+        WRONG("a probability that is no number", job.slow, .real = NAN),
+        WRONG("a slowdown that is no number", job.slowdown, .real = NAN),
+    };
+    bool good = refuses(run, NULL);
+    for (int i = 0; i < MT_COUNT(wrong) && good; i++)
+        good = refuses(run, &wrong[i]);
 }
 
 void mg_15_goodput(mg_run *run, const void *one_case)
 {
+    enum { ANY, SHORT, TINY, WHOLE, ROUNDED, ONE };
+    static const mg_idea tries[] = {
+        { .times = 4 },
+        { "a short last piece", NULL, SHORT, .times = 3 },
+        { "a last piece below 1e-9 of the run", "however short the last piece is, it has a save", TINY },
+        { "pieces of one length", "where nothing remains there is no further piece", WHOLE, .times = 3 },
+        { "a rounding behind the last piece", "what is left by rounding is no piece", ROUNDED, .times = 3 },
+        { "one piece", "a run shorter than the interval is one piece", ONE, .times = 2 },
+    };
     goodput_about about = ((const goodput_case *)one_case)->about;
     if (about == GOODPUT_SIMULATED) {
         against_simulation(run);
         return;
     }
     if (about == GOODPUT_REFUSED) {
-        refused_runs(run);
+        refusals(run);
         return;
     }
-    for (int i = 0; i < 12; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         mt_rng *rng = mg_rng(run);
         mt_goodput_job job = pick_job(rng);
-        int64_t pieces = about == GOODPUT_PIECES ? mg_pick(rng, i == 5 ? 100 : 1, 300) : mg_pick(rng, 1, 3);
+        bool many = about == GOODPUT_PIECES && t.is != ONE, whole = t.is == WHOLE || t.is == ROUNDED;
+        int64_t pieces = many ? mg_pick(rng, t.is == TINY ? 100 : 2, 300) : t.is == ONE ? 1 : mg_pick(rng, 1, 3);
         double piece = mg_15_real(rng, 200, 4000), interval = piece, want[RUN];
         reply r;
         job.mtbf = about == GOODPUT_SAFE ? INFINITY : job.mtbf;
         job.slow = about == GOODPUT_PIECES ? 0 : job.slow;
         double stretch = 1 - job.slowdown * expm1((double)job.devices * log1p(-job.slow));
-        bool whole = i % 2 == 0;                 /* a last piece that is as long as the others */
-        double rest = mg_15_real(rng, 0.1, 0.9); /* of a piece, the last one; or so little that it is none */
-        if (i % 4 == 1)
-            rest = ldexp(rest, i == 5 ? -24 : (int)mg_pick(rng, -20, -1)); /* of 5: below 1e-9 of the whole time */
-        double time = ((double)(pieces - !whole) + (!whole ? rest : i % 4 ? 3e-10 : 0)) * piece;
+        double rest = whole ? t.is == ROUNDED ? 3e-10 : 0 : mg_15_real(rng, 0.1, 0.9); /* of a piece, the last one */
+        if (t.is == SHORT || t.is == TINY)
+            rest = ldexp(rest, t.is == TINY ? -24 : (int)mg_pick(rng, -20, -1));
+        double time = ((double)(pieces - !whole) + rest) * piece;
         if (pieces == 1)
-            interval = i % 3 ? 2 * piece : INFINITY;
+            interval = mg_pick(rng, 0, 1) ? 2 * piece : INFINITY;
         if (!ask_run(run, &r, &job, time / stretch, interval))
             return;
         expected_run(want, &job, time / stretch, pieces, piece);

@@ -127,41 +127,34 @@ static bool judge(mg_run *run, const mt_plan_problem *p, const whole_grid *all)
         want = days > p->days ? days : least(all, of, memory, p->days, INFINITY);
     }
     mt_status status = why == MT_PLAN_FOUND ? MT_OK : MT_ERR_ARGUMENT;
-    if (a.status != status || a.why != (int64_t)why) {
-        mg_fail(run,
-                "status %" PRId64 " and \"%s\", expected %d and \"%s\"; of %" PRId64
-                " strategies, at $%.3g for a device and hour, the best has %.9g",
-                a.status, a.why >= 0 && a.why < MT_COUNT(whys) ? whys[a.why] : "?", status, whys[why], all->count,
-                p->device.dollars, want);
-        return false;
-    }
-    if (!in_grid(p, &a.s)) {
-        mg_fail(run,
-                "dp %" PRId64 ", pp %" PRId64 ", tp %" PRId64 ", %" PRId64 " micro-batches of %" PRId64
-                ", ZeRO %" PRId64 ": no strategy of this problem",
-                a.s.dp, a.s.pp, a.s.tp, a.s.micro, a.s.samples, a.s.zero);
-        return false;
-    }
+    if (a.status != status || a.why != (int64_t)why)
+        return mg_fail(run,
+                       "status %" PRId64 " and \"%s\", expected %d and \"%s\"; of %" PRId64
+                       " strategies, at $%.3g for a device and hour, the best has %.9g",
+                       a.status, a.why >= 0 && a.why < MT_COUNT(whys) ? whys[a.why] : "?", status, whys[why],
+                       all->count, p->device.dollars, want);
+    if (!in_grid(p, &a.s))
+        return mg_fail(run,
+                       "dp %" PRId64 ", pp %" PRId64 ", tp %" PRId64 ", %" PRId64 " micro-batches of %" PRId64
+                       ", ZeRO %" PRId64 ": no strategy of this problem",
+                       a.s.dp, a.s.pp, a.s.tp, a.s.micro, a.s.samples, a.s.zero);
     mt_plan_estimate is = mg_plan_estimate(p, &a.s);
     if (!mg_15_same_estimate(run, &a.e, &is))
         return false;
     bool fits = why != MT_PLAN_FOUND ||
                 ((double)is.peak <= memory && is.days <= p->days * (1 + 1e-9) && is.dollars <= p->dollars * (1 + 1e-9));
-    if (!fits || !mg_15_close_to(value_of(&is, of), want)) {
-        mg_fail(run,
-                "dp %" PRId64 ", pp %" PRId64 ", tp %" PRId64 ", %" PRId64 " micro-batches of %" PRId64
-                ", ZeRO %" PRId64 ": %.9g days, $%.9g, %" PRId64 " bytes%s; the best of all %" PRId64 " has %.9g %s",
-                a.s.dp, a.s.pp, a.s.tp, a.s.micro, a.s.samples, a.s.zero, is.days, is.dollars, is.peak,
-                fits ? "" : ", beyond a limit", all->count, want,
-                of == LEAST_DAYS      ? "days"
-                : of == LEAST_DOLLARS ? "dollars"
-                                      : "bytes");
-        return false;
-    }
-    if (why != MT_PLAN_FOUND && !a.words[0]) {
-        mg_fail(run, "no message says what would fit");
-        return false;
-    }
+    if (!fits || !mg_15_close_to(value_of(&is, of), want))
+        return mg_fail(run,
+                       "dp %" PRId64 ", pp %" PRId64 ", tp %" PRId64 ", %" PRId64 " micro-batches of %" PRId64
+                       ", ZeRO %" PRId64 ": %.9g days, $%.9g, %" PRId64 " bytes%s; the best of all %" PRId64
+                       " has %.9g %s",
+                       a.s.dp, a.s.pp, a.s.tp, a.s.micro, a.s.samples, a.s.zero, is.days, is.dollars, is.peak,
+                       fits ? "" : ", beyond a limit", all->count, want,
+                       of == LEAST_DAYS      ? "days"
+                       : of == LEAST_DOLLARS ? "dollars"
+                                             : "bytes");
+    if (why != MT_PLAN_FOUND && !a.words[0])
+        return mg_fail(run, "no message says what would fit");
     return true;
 }
 
@@ -172,8 +165,17 @@ static double missed_by_nearest(const whole_grid *all, least_of of)
     return sqrt(least(all, of, INFINITY, INFINITY, INFINITY) * least(all, of, memory, INFINITY, INFINITY));
 }
 
+/* What is special in a search. */
+enum { ANY, ALL_DAYS, ALL_MEMORY, LARGER, SAME_LAYERS, NOT_FASTEST, FREE, ROUNDED, FEW_DAYS, FEW_DOLLARS };
+
+/* One device, whose time is that of its arithmetic: the bound. */
+static bool is_exact(int64_t is)
+{
+    return is == ALL_DAYS || is == ALL_MEMORY || is == LARGER || is == SAME_LAYERS;
+}
+
 /* Limits for the rows of limits, as shares of what there is; 0: none. */
-static void limit(mt_plan_problem *p, const whole_grid *all, best_about about, int i, mt_rng *rng)
+static void limit(mt_plan_problem *p, const whole_grid *all, best_about about, int64_t is, mt_rng *rng)
 {
     double days = INFINITY, dollars = INFINITY, memory = INFINITY;
     if (about == BEST_LIMITS) {
@@ -182,8 +184,8 @@ static void limit(mt_plan_problem *p, const whole_grid *all, best_about about, i
         dollars = quantile(all, LEAST_DOLLARS, mg_15_real(rng, 0.02, 0.9));
     } else if (about == BEST_NO_MEMORY) {
         memory = least(all, LEAST_BYTES, INFINITY, INFINITY, INFINITY) - 1;
-        days = i % 3 == 1 ? missed_by_nearest(all, LEAST_DAYS) : INFINITY;
-        dollars = i % 3 == 2 ? missed_by_nearest(all, LEAST_DOLLARS) : INFINITY;
+        days = is == FEW_DAYS ? missed_by_nearest(all, LEAST_DAYS) : INFINITY;
+        dollars = is == FEW_DOLLARS ? missed_by_nearest(all, LEAST_DOLLARS) : INFINITY;
     } else if (about == BEST_NO_DAYS || about == BEST_NO_DOLLARS) {
         memory = quantile(all, LEAST_BYTES, mg_15_real(rng, 0.1, 0.6));
         double fastest = least(all, LEAST_DAYS, memory, INFINITY, INFINITY);
@@ -196,25 +198,40 @@ static void limit(mt_plan_problem *p, const whole_grid *all, best_about about, i
     p->device.memory = memory < 1e18 ? (int64_t)memory : INT64_C(1) << 60;
     p->days = days;
     p->dollars = dollars;
+    if (is_exact(is)) { /* a limit itself is allowed: the least memory, or the fewest days */
+        bool bytes = is == ALL_MEMORY || is == LARGER;
+        memory = least(all, LEAST_BYTES, INFINITY, INFINITY, INFINITY);
+        p->device.memory = bytes ? (int64_t)memory : INT64_C(1) << 60;
+        p->days = bytes ? INFINITY : least(all, LEAST_DAYS, INFINITY, INFINITY, INFINITY) * (1 + 1e-9);
+        p->dollars = INFINITY;
+    } else if (is == NOT_FASTEST) {
+        p->goal = MT_PLAN_FASTEST;
+        p->days = INFINITY;
+        p->dollars = dollars_of_fastest(all, (double)p->device.memory) * 0.999;
+    }
 }
 
 static void refused(mg_run *run)
 {
-    for (int i = 0; i < 7; i++) {
+#define WRONG(...) MG_15_WRONG(mt_plan_problem, __VA_ARGS__)
+    static const mg_15_wrong wrong[] = {
+        WRONG("no devices", devices, 0),
+        WRONG("a time above the model's", time, 129),
+        WRONG("a network without speed", device.network, .real = 0),
+        WRONG("an efficiency below 0", efficiency, .real = -1),
+        WRONG("a limit of 0 days", days, .real = 0),
+        WRONG("a price below 0", device.dollars, .real = -3),
+        WRONG("tokens that are no number", tokens, .real = NAN),
+    };
+    for (int i = 0; i < MT_COUNT(wrong); i++) {
         mt_plan_problem p = mg_15_pick_problem(mg_rng(run));
         answer a;
-        p.devices = i == 0 ? 0 : p.devices;
-        p.time = i == 1 ? p.model.block + 1 : p.time;
-        p.device.network = i == 2 ? 0 : p.device.network;
-        p.efficiency = i == 3 ? -1 : p.efficiency;
-        p.days = i == 4 ? 0 : p.days;
-        p.device.dollars = i == 5 ? -3 : p.device.dollars;
-        p.tokens = i == 6 ? NAN : p.tokens;
+        mg_15_spoil(run, &p, &wrong[i]);
         if (!ask(run, &a, &p))
             return;
         if (a.status != MT_ERR_ARGUMENT || !a.words[0] || a.estimates != 0 || a.s.dp != MG_15_UNCHANGED) {
-            mg_fail(run, "problem %d is none: status %" PRId64 ", expected %d with a message, and *out unchanged", i,
-                    a.status, MT_ERR_ARGUMENT);
+            mg_fail(run, "status %" PRId64 ", expected %d with a message, and *out unchanged", a.status,
+                    MT_ERR_ARGUMENT);
             return;
         }
     }
@@ -247,22 +264,39 @@ static void large(mg_run *run, bool count)
     }
 }
 
-/* Problem 4 has the layers of problem 3, and far fewer FLOPs: nothing that is kept from one search may be a bound in
- * the next one. */
-static void relate(mt_plan_problem *p, mt_plan_model *before, int i)
+/* LARGER, then SAME_LAYERS with far fewer FLOPs: nothing that is kept from one search may be a bound in the next. */
+static void relate(mt_plan_problem *p, mt_plan_model *before, int64_t is)
 {
-    if (i == 3) {
+    if (is == LARGER || is == ROUNDED) /* bytes that an f32 would round */
         p->model.vocabulary += 400000000;
+    if (is == LARGER) {
         p->time = p->model.block;
         *before = p->model;
-    } else if (i == 4) {
+    } else if (is == SAME_LAYERS) {
         p->model.layers = before->layers, p->model.heads = before->heads, p->model.width = before->width;
         p->time = 8;
+    } else if (is == FREE) {
+        p->device.dollars = 0;
     }
 }
 
 void mg_15_best(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = {
+        { .times = 12 },
+        { .rows = 1 << BEST_NO_DAYS | 1 << BEST_NO_DOLLARS, .times = 12 },
+        { "exactly enough days", "a limit itself is allowed", ALL_DAYS, 1 << BEST_LIMITS, 2 },
+        { "exactly enough memory", "a limit itself is allowed", ALL_MEMORY, 1 << BEST_LIMITS, 2 },
+        { "exactly enough memory for a large model", "a limit itself is allowed", LARGER, 1 << BEST_LIMITS },
+        { "the same layers again", "what is kept from one search is no bound in the next", SAME_LAYERS,
+          1 << BEST_LIMITS },
+        { "fewer dollars than the fastest costs", NULL, NOT_FASTEST, 1 << BEST_LIMITS, 14 },
+        { "devices that cost nothing", "the price of a device may be 0: then all strategies cost the same", FREE,
+          1 << BEST_CHEAPEST },
+        { "a large vocabulary", "bytes are int64_t: a float rounds them", ROUNDED, 1 << BEST_NO_MEMORY, 5 },
+        { "a limit of days, too", NULL, FEW_DAYS, 1 << BEST_NO_MEMORY, 5 },
+        { "a limit of dollars, too", NULL, FEW_DOLLARS, 1 << BEST_NO_MEMORY, 5 },
+    };
     best_about about = ((const best_case *)one_case)->about;
     if (about == BEST_LARGE || about == BEST_COUNT) {
         large(run, about == BEST_COUNT);
@@ -272,33 +306,15 @@ void mg_15_best(mg_run *run, const void *one_case)
         refused(run);
         return;
     }
-    bool good = true;
     mt_plan_model before = { 0 };
-    for (int i = 0; i < (about >= BEST_NO_MEMORY ? 24 : about == BEST_LIMITS ? 28 : 12) && good; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         mt_plan_problem p = mg_15_pick_problem(mg_rng(run));
-        bool exact = about == BEST_LIMITS && i < 6; /* one device, whose time is that of its arithmetic: the bound */
-        p.devices = exact ? 1 : p.devices;
-        p.overhead = exact ? 0 : p.overhead;
-        if (about == BEST_CHEAPEST && i == 0) /* one's own devices: all strategies cost the same, nothing */
-            p.device.dollars = 0;
-        if (exact)
-            relate(&p, &before, i);
-        if (about == BEST_NO_MEMORY && i % 2) /* bytes that an f32 would round */
-            p.model.vocabulary += 400000000;
+        p.devices = is_exact(t.is) ? 1 : p.devices;
+        p.overhead = is_exact(t.is) ? 0 : p.overhead;
+        relate(&p, &before, t.is);
         whole_grid all = walk(&p);
-        limit(&p, &all, about, i, mg_rng(run));
-        if (exact) { /* a limit itself is allowed: the least memory, or the fewest days */
-            double memory = least(&all, LEAST_BYTES, INFINITY, INFINITY, INFINITY);
-            double days = least(&all, LEAST_DAYS, INFINITY, INFINITY, INFINITY) * (1 + 1e-9);
-            p.device.memory = i % 2 ? (int64_t)memory : INT64_C(1) << 60;
-            p.days = i % 2 ? INFINITY : days;
-            p.dollars = INFINITY;
-        } else if (about == BEST_LIMITS && i >= 12) {
-            p.goal = MT_PLAN_FASTEST;
-            p.days = INFINITY;
-            p.dollars = dollars_of_fastest(&all, (double)p.device.memory) * 0.999;
-        }
-        good = judge(run, &p, &all);
+        limit(&p, &all, about, t.is, mg_rng(run));
+        judge(run, &p, &all);
         free(all.of);
     }
 }

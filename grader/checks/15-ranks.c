@@ -44,26 +44,28 @@ void mg_15_laws(mg_run *run, const void *one_case)
 {
     (void)one_case;
     static const struct {
+        const char *part;
         int about, size, kind, micro;
         int64_t elements;
         double latency, byte_time, seconds, want;
     } laws[] = {
-        { MG_RANKS_COLLECT, 8, MT_RING, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.065720256 },
-        { MG_RANKS_COLLECT, 8, MT_TREE, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.204326592 },
-        { MG_RANKS_COLLECT, 8, MT_DOUBLING, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.102163296 },
-        { MG_RANKS_COLLECT, 4, MT_RING, 1, 1000, 0, 3e9 / 4000 / 12.5e9, 0, 0.36 },
-        { MG_RANKS_PIPE, 4, MT_GPIPE, 8, 0, 0, 1e-12, 1, 33 },
-        { MG_RANKS_PIPE, 4, MT_1F1B, 8, 0, 0, 1e-12, 1, 33 },
-        { MG_RANKS_PIPE, 4, MT_GPIPE, 8, 0, 0.1, 1e-12, 1, 33.6 },
-        { MG_RANKS_PIPE, 4, MT_1F1B, 8, 0, 0.1, 1e-12, 1, 34.6 },
-        { MG_RANKS_BUCKETS, 4, 0, 1, 1 << 20, 0.5e-3, 8e-9, 0.1, 0.15333 },
-        { MG_RANKS_BUCKETS, 4, 0, 4, 1 << 18, 0.5e-3, 8e-9, 0.025, 0.11558 },
-        { MG_RANKS_BUCKETS, 4, 0, 16, 1 << 16, 0.5e-3, 8e-9, 0.00625, 0.106146 },
-        { MG_RANKS_BUCKETS, 4, 0, 64, 1 << 14, 0.5e-3, 8e-9, 0.0015625, 0.2439 },
+        { "a ring", MG_RANKS_COLLECT, 8, MT_RING, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.065720256 },
+        { "a tree", MG_RANKS_COLLECT, 8, MT_TREE, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.204326592 },
+        { "recursive doubling", MG_RANKS_COLLECT, 8, MT_DOUBLING, 1, 1 << 20, 0.5e-3, 8e-9, 0, 0.102163296 },
+        { "a ring of 4 nodes", MG_RANKS_COLLECT, 4, MT_RING, 1, 1000, 0, 3e9 / 4000 / 12.5e9, 0, 0.36 },
+        { "GPipe", MG_RANKS_PIPE, 4, MT_GPIPE, 8, 0, 0, 1e-12, 1, 33 },
+        { "1F1B", MG_RANKS_PIPE, 4, MT_1F1B, 8, 0, 0, 1e-12, 1, 33 },
+        { "GPipe with latencies", MG_RANKS_PIPE, 4, MT_GPIPE, 8, 0, 0.1, 1e-12, 1, 33.6 },
+        { "1F1B with latencies", MG_RANKS_PIPE, 4, MT_1F1B, 8, 0, 0.1, 1e-12, 1, 34.6 },
+        { "one bucket", MG_RANKS_BUCKETS, 4, 0, 1, 1 << 20, 0.5e-3, 8e-9, 0.1, 0.15333 },
+        { "4 buckets", MG_RANKS_BUCKETS, 4, 0, 4, 1 << 18, 0.5e-3, 8e-9, 0.025, 0.11558 },
+        { "16 buckets", MG_RANKS_BUCKETS, 4, 0, 16, 1 << 16, 0.5e-3, 8e-9, 0.00625, 0.106146 },
+        { "64 buckets", MG_RANKS_BUCKETS, 4, 0, 64, 1 << 14, 0.5e-3, 8e-9, 0.0015625, 0.2439 },
     };
     for (int i = 0; i < MT_COUNT(laws); i++) {
         int64_t n[MG_REAL_NUMBERS];
         double simulated, real;
+        mg_part(run, laws[i].part, NULL);
         put_real(n, laws[i].about, laws[i].size, laws[i].kind, laws[i].micro, laws[i].elements, laws[i].latency,
                  laws[i].byte_time);
         for (int r = 0; r < laws[i].size; r++)
@@ -71,8 +73,8 @@ void mg_15_laws(mg_run *run, const void *one_case)
         if (!ask_ranks(run, &simulated, &real, n))
             return;
         if (!(fabs(simulated - laws[i].want) <= 2e-4 * laws[i].want)) {
-            mg_fail(run, "law %d on %d ranks: %.9g s, expected %.9g (real ranks: %.9g)", i, laws[i].size, simulated,
-                    laws[i].want, real);
+            mg_fail(run, "on %d ranks: %.9g s, expected %.9g (real ranks: %.9g)", laws[i].size, simulated, laws[i].want,
+                    real);
             return;
         }
     }
@@ -104,19 +106,21 @@ static void pick_real(int64_t *n, mt_rng *rng, int about)
 void mg_15_ranks(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    static const char *const what[] = { "an all-reduce", "pipelines", "buckets" };
-    for (int i = 0; i < 60; i++) {
+    static const mg_idea kinds[] = { { "an all-reduce", NULL, MG_RANKS_COLLECT, .times = 20 },
+                                     { "pipelines", NULL, MG_RANKS_PIPE, .times = 20 },
+                                     { "buckets", NULL, MG_RANKS_BUCKETS, .times = 20 } };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, kinds, 0);) {
         int64_t n[MG_REAL_NUMBERS];
         double simulated, real;
-        pick_real(n, mg_rng(run), i % 3);
+        pick_real(n, mg_rng(run), (int)t.is);
         if (!ask_ranks(run, &simulated, &real, n))
             return;
         if (!(fabs(simulated - real) <= 0.01 * real)) {
             mg_fail(run,
-                    "%s, kind %" PRId64 ", %" PRId64 " x %" PRId64 " ranks, %" PRId64
-                    " micro-batches or buckets, %" PRId64 " chunks: %.9g s, real ranks on a simulated clock: %.9g",
-                    what[i % 3], n[MG_REAL_KIND], n[MG_REAL_REPLICAS], n[MG_REAL_SIZE], n[MG_REAL_MICRO],
-                    n[MG_REAL_CHUNKS], simulated, real);
+                    "kind %" PRId64 ", %" PRId64 " x %" PRId64 " ranks, %" PRId64 " micro-batches or buckets, %" PRId64
+                    " chunks: %.9g s, real ranks on a simulated clock: %.9g",
+                    n[MG_REAL_KIND], n[MG_REAL_REPLICAS], n[MG_REAL_SIZE], n[MG_REAL_MICRO], n[MG_REAL_CHUNKS],
+                    simulated, real);
             return;
         }
     }

@@ -174,41 +174,31 @@ static bool is_schedule(mg_run *run, const list *l, const answer *a)
 {
     int64_t has[MOST] = { 0 }, used = 0;
     bool ended[MOST] = { false };
-    if (a->status != MT_OK || a->changes < 0 || a->changes > CHANGES) {
-        mg_fail(run, "status %" PRId64 ", %" PRId64 " changes", a->status, a->changes);
-        return false;
-    }
+    if (a->status != MT_OK || a->changes < 0 || a->changes > CHANGES)
+        return mg_fail(run, "status %" PRId64 ", %" PRId64 " changes", a->status, a->changes);
     for (int64_t i = 0; i < a->changes; i++) {
         const int64_t *c = a->change + 3 * i;
         int64_t time = c[0], j = c[1];
         bool known = j >= 0 && j < l->count, last = i + 1 == a->changes || c[3] > time;
-        if (!known || ended[j] || time < l->jobs[j].arrival || (i && time < c[-3]) || (!has[j] && !c[2])) {
-            mg_fail(run, "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices: not there yet, or ended", time,
-                    j, c[2]);
-            return false;
-        }
+        if (!known || ended[j] || time < l->jobs[j].arrival || (i && time < c[-3]) || (!has[j] && !c[2]))
+            return mg_fail(run, "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices: not there yet, or ended",
+                           time, j, c[2]);
         int64_t least = l->cluster.policy == MT_SCHED_ELASTIC ? l->jobs[j].least : l->jobs[j].devices;
-        if (c[2] && (c[2] < least || c[2] > l->jobs[j].devices)) {
-            mg_fail(run,
-                    "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices, a part of its gang of %" PRId64
-                    " to %" PRId64,
-                    time, j, c[2], least, l->jobs[j].devices);
-            return false;
-        }
+        if (c[2] && (c[2] < least || c[2] > l->jobs[j].devices))
+            return mg_fail(run,
+                           "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices, a part of its gang of %" PRId64
+                           " to %" PRId64,
+                           time, j, c[2], least, l->jobs[j].devices);
         used += c[2] - has[j];
         has[j] = c[2];
         ended[j] = c[2] == 0;
-        if (last && used > l->cluster.devices) {
-            mg_fail(run, "second %" PRId64 ": %" PRId64 " devices in use, there are %" PRId64, time, used,
-                    l->cluster.devices);
-            return false;
-        }
+        if (last && used > l->cluster.devices)
+            return mg_fail(run, "second %" PRId64 ": %" PRId64 " devices in use, there are %" PRId64, time, used,
+                           l->cluster.devices);
     }
     for (int64_t j = 0; j < l->count; j++)
-        if (!ended[j]) {
-            mg_fail(run, "job %" PRId64 " of %" PRId64 " devices never ends", j, l->jobs[j].devices);
-            return false;
-        }
+        if (!ended[j])
+            return mg_fail(run, "job %" PRId64 " of %" PRId64 " devices never ends", j, l->jobs[j].devices);
     return true;
 }
 
@@ -244,23 +234,20 @@ static bool is_expected(mg_run *run, const list *l, const answer *a, scale by)
         for (; at < a->changes && a->change[3 * at] <= k.now * by.seconds + by.later; at++)
             has[a->change[3 * at + 1]] = a->change[3 * at + 2];
         for (int64_t j = 0; j < l->count; j++)
-            if (has[j] != k.has[j] * by.devices) {
-                mg_fail(run,
-                        "%" PRId64 " devices, second %" PRId64 ": job %" PRId64 " (arrives %" PRId64 ", wants %" PRId64
-                        ") has %" PRId64 " devices, expected %" PRId64,
-                        l->cluster.devices * by.devices, k.now * by.seconds + by.later, j,
-                        l->jobs[j].arrival * by.seconds + by.later, l->jobs[j].devices * by.devices, has[j],
-                        k.has[j] * by.devices);
-                return false;
-            }
+            if (has[j] != k.has[j] * by.devices)
+                return mg_fail(run,
+                               "%" PRId64 " devices, second %" PRId64 ": job %" PRId64 " (arrives %" PRId64
+                               ", wants %" PRId64 ") has %" PRId64 " devices, expected %" PRId64,
+                               l->cluster.devices * by.devices, k.now * by.seconds + by.later, j,
+                               l->jobs[j].arrival * by.seconds + by.later, l->jobs[j].devices * by.devices, has[j],
+                               k.has[j] * by.devices);
     }
     for (int64_t j = 0; j < l->count; j++) {
         int64_t start = k.runs[j].start * by.seconds + by.later, end = k.runs[j].end * by.seconds + by.later;
-        if (a->runs[j].start != start || a->runs[j].end != end) {
-            mg_fail(run, "job %" PRId64 " runs from %" PRId64 " to %" PRId64 ", expected %" PRId64 " to %" PRId64, j,
-                    a->runs[j].start, a->runs[j].end, start, end);
-            return false;
-        }
+        if (a->runs[j].start != start || a->runs[j].end != end)
+            return mg_fail(run,
+                           "job %" PRId64 " runs from %" PRId64 " to %" PRId64 ", expected %" PRId64 " to %" PRId64, j,
+                           a->runs[j].start, a->runs[j].end, start, end);
     }
     return true;
 }
@@ -307,52 +294,68 @@ static void enlarge(list *l, mt_rng *rng)
 }
 
 /* A valid list is scheduled before any is refused. */
-static void refused(mg_run *run)
+static bool refuses(mg_run *run, const mg_15_wrong *wrong)
 {
-    for (int i = -1; i < 7; i++) {
-        list l = pick(mg_rng(run), SCHED_GANGS, MT_SCHED_FIFO);
-        mt_sched_job *job = &l.jobs[mg_pick(mg_rng(run), 0, l.count - 1)];
-        answer a;
-        job->devices = i == 0 ? l.cluster.devices + 1 : i == 1 ? 0 : job->devices;
-        job->least = i == 2 ? job->devices + 1 : job->least;
-        job->estimate = i == 3 ? job->seconds - 1 : job->estimate;
-        job->arrival = i == 4 ? -1 : job->arrival;
-        job->priority = i == 6 ? 1001 : job->priority;
-        l.cluster.devices = i == 5 ? 0 : l.cluster.devices;
-        if (!ask(run, &a, &l))
-            return;
-        bool unchanged = i < 0 || !a.changes;
-        for (int64_t k = 0; k < 2 * l.count && i >= 0; k++)
-            unchanged = unchanged && ((const int64_t *)mg_result(run, "runs"))[k] == MG_15_UNCHANGED;
-        if (i < 0 ? !is_schedule(run, &l, &a) : a.status != MT_ERR_ARGUMENT || !a.words[0] || !unchanged) {
-            mg_fail(run, "list %d is %s: status %" PRId64 ", \"%.80s\", *runs is %s", i, i < 0 ? "one" : "none",
-                    a.status, a.words, unchanged ? "unchanged" : "written");
-            return;
-        }
-    }
+    list l = pick(mg_rng(run), SCHED_GANGS, MT_SCHED_FIFO);
+    mt_sched_job *job = &l.jobs[mg_pick(mg_rng(run), 0, l.count - 1)];
+    answer a;
+    *job = (mt_sched_job){ 9, 16, 16, 9, 9, 1 };
+    l.cluster.devices = 16;
+    mg_15_spoil(run, job, wrong);
+    if (!ask(run, &a, &l))
+        return false;
+    bool unchanged = !a.changes;
+    for (int64_t k = 0; k < 2 * l.count; k++)
+        unchanged = unchanged && ((const int64_t *)mg_result(run, "runs"))[k] == MG_15_UNCHANGED;
+    if (!wrong || (a.status == MT_ERR_ARGUMENT && a.words[0] && unchanged))
+        return wrong || is_schedule(run, &l, &a);
+    return mg_fail(run, "status %" PRId64 ", \"%.80s\", *runs is %s", a.status, a.words,
+                   unchanged ? "unchanged" : "written");
+}
+
+static void refusals(mg_run *run)
+{
+#define WRONG(...) MG_15_WRONG(mt_sched_job, __VA_ARGS__)
+    static const mg_15_wrong wrong[] = {
+        WRONG("a job larger than the cluster", devices, 17), WRONG("a job without devices", devices, 0),
+        WRONG("a least above the devices", least, 17),       WRONG("an estimate below the seconds", estimate, 8),
+        WRONG("an arrival before 0", arrival, -1),           WRONG("a priority above 1,000", priority, 1001),
+    };
+    bool good = refuses(run, NULL);
+    for (int i = 0; i < MT_COUNT(wrong) && good; i++)
+        good = refuses(run, &wrong[i]);
 }
 
 void mg_15_sched(mg_run *run, const void *one_case)
 {
+    enum { ANY, LATE, LARGE, NO_JOBS, ONE_JOB, MANY_JOBS };
+    static const mg_idea tries[] = {
+        { .times = 57 },
+        { "late arrivals", "times are int64_t", LATE, .times = 30 },
+        { "large numbers", "times, and products of times and devices, are int64_t", LARGE, .times = 30 },
+        { "no jobs", "a list may be empty", NO_JOBS },
+        { "a job of many devices", "a job may have any number of devices", ONE_JOB },
+        { "many small jobs", "any number of jobs may wait, and run at once", MANY_JOBS },
+    };
     const sched_case *c = one_case;
     if (c->about == SCHED_REFUSED) {
-        refused(run);
+        refusals(run);
         return;
     }
-    for (int i = 0; i < 120; i++) {
+    bool good = true;
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, tries, c->about);) {
         list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy), asked;
         answer a;
         /* seconds that an f32 does not have, and between which the lower 32 bits change their sign */
-        scale by = { 1, 1, i % 4 == 1 ? (INT64_C(1) << 39) + (INT64_C(1) << 31) - 30 : 0 };
-        l.count = i == 2 ? 0 : i == 4 ? 1 : l.count;
-        if (i == 4) /* with ELASTIC they are dealt one by one */
+        scale by = { 1, 1, t.is == LATE ? (INT64_C(1) << 39) + (INT64_C(1) << 31) - 30 : 0 };
+        l.count = t.is == NO_JOBS ? 0 : t.is == ONE_JOB ? 1 : l.count;
+        if (t.is == ONE_JOB) /* with ELASTIC they are dealt one by one */
             l.cluster.devices = l.jobs[0].devices = 70000;
-        if (i == 5)
+        if (t.is == MANY_JOBS)
             enlarge(&l, mg_rng(run));
-        if (i % 4 == 3)
+        if (t.is == LARGE)
             by = magnify(&l);
         asked = scaled(l, by);
-        if (!ask(run, &a, &asked) || !is_schedule(run, &asked, &a) || !is_expected(run, &l, &a, by))
-            return;
+        good = ask(run, &a, &asked) && is_schedule(run, &asked, &a) && is_expected(run, &l, &a, by);
     }
 }

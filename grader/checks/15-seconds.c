@@ -15,6 +15,13 @@ double mg_15_real(mt_rng *rng, double low, double high)
     return low + (high - low) * (double)mg_pick(rng, 0, 1 << 30) / (1 << 30);
 }
 
+void mg_15_spoil(mg_run *run, void *input, const mg_15_wrong *wrong)
+{
+    mg_part(run, wrong ? wrong->part : NULL, NULL);
+    if (wrong)
+        memcpy((char *)input + wrong->at, &wrong->value, sizeof wrong->value);
+}
+
 bool mg_15_close_to(double got, double want)
 {
     return fabs(got - want) <= 1e-9 * fabs(want) || got == want;
@@ -61,15 +68,11 @@ static const char *const estimate_names[] = { "busy", "bubble", "data", "step", 
 bool mg_15_same_estimate(mg_run *run, const mt_plan_estimate *got, const mt_plan_estimate *want)
 {
     const double *is = &got->busy, *be = &want->busy;
-    if (got->peak != want->peak) {
-        mg_fail(run, "peak %" PRId64 ", expected %" PRId64, got->peak, want->peak);
-        return false;
-    }
+    if (got->peak != want->peak)
+        return mg_fail(run, "peak %" PRId64 ", expected %" PRId64, got->peak, want->peak);
     for (int i = 0; i < MT_COUNT(estimate_names); i++)
-        if (!mg_15_close_to(is[i], be[i])) {
-            mg_fail(run, "%s %.9g, expected %.9g", estimate_names[i], is[i], be[i]);
-            return false;
-        }
+        if (!mg_15_close_to(is[i], be[i]))
+            return mg_fail(run, "%s %.9g, expected %.9g", estimate_names[i], is[i], be[i]);
     return true;
 }
 
@@ -106,12 +109,16 @@ static void recognise_latency(mg_run *run, double got, mt_plan_problem p, const 
 
 void mg_15_seconds(mg_run *run, const void *one_case)
 {
+    enum { ANY, ONE_STAGE, NO_WORK };
+    static const mg_idea tries[] = { { .times = 12 },
+                                     { "one stage", .is = ONE_STAGE, .times = 12 },
+                                     { "a last micro-batch of 0 s", .is = NO_WORK, .times = 8 } };
     seconds_about about = ((const seconds_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < 32; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
         mt_plan_problem p = mg_15_pick_problem(rng);
         mt_plan_strategy s = { mg_pick(rng, 1, 8),
-                               i % 2 ? 1 : mg_pick(rng, 1, 4),
+                               t.is == ONE_STAGE ? 1 : mg_pick(rng, 1, 4),
                                mg_pick(rng, 1, 8),
                                1,
                                64,
@@ -120,7 +127,7 @@ void mg_15_seconds(mg_run *run, const void *one_case)
                                MT_RECOMPUTE_NONE,
                                p.dtype };
         mt_plan_cost cost = random_cost(rng, about, &s);
-        int64_t layers = mg_pick(rng, 1, 50), busy = i % 3 ? mg_pick(rng, 1, 9000000) : 0;
+        int64_t layers = mg_pick(rng, 1, 50), busy = t.is == NO_WORK ? 0 : mg_pick(rng, 1, 9000000);
         mg_begin(run, "mt_plan_stage_seconds, mt_plan_data_seconds");
         mg_out(run, "seconds", MT_I64, MT_SHAPE(2));
         mg_15_put_problem(run, &p);
@@ -149,10 +156,11 @@ void mg_15_seconds(mg_run *run, const void *one_case)
 void mg_15_utilisation(mg_run *run, const void *one_case)
 {
     (void)one_case;
+    static const mg_idea tries[] = { { .is = true, .times = 3 }, { "nothing computed again" } };
     mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < 4; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
         int64_t devices = mg_pick(rng, 1, 99);
-        double n[4] = { mg_15_real(rng, 1e12, 1e15), i ? mg_15_real(rng, 1e12, 1e15) : 0, mg_15_real(rng, 1, 9),
+        double n[4] = { mg_15_real(rng, 1e12, 1e15), t.is ? mg_15_real(rng, 1e12, 1e15) : 0, mg_15_real(rng, 1, 9),
                         mg_15_real(rng, 1e12, 1e13) };
         double got[2], speed = n[3] * (double)devices, want[2] = { n[0] / n[2] / speed, (n[0] + n[1]) / n[2] / speed };
         mg_begin(run, "mt_plan_utilisation");
@@ -172,14 +180,17 @@ void mg_15_utilisation(mg_run *run, const void *one_case)
 void mg_15_estimate(mg_run *run, const void *one_case)
 {
     (void)one_case;
+    static const mg_idea tries[] = { { .times = 4 },
+                                     { "steps without a rest", .is = 99, .times = 2 },
+                                     { "many steps", "numbers of steps are int64_t", INT64_C(1) << 40, .times = 2 } };
     mt_rng *rng = mg_rng(run);
-    for (int i = 0; i < 8; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
         mt_plan_problem p = mg_15_pick_problem(rng);
         int64_t count, skip;
         mt_plan_strategy *grid = mt_plan_grid(&count, &p), s = grid[mg_pick(rng, 0, count - 1)];
         free(grid);
-        if (i % 2) /* steps without a rest; more of them than an int has */
-            p.tokens = (double)(p.batch * p.time) * (double)mg_pick(rng, 1, i % 4 == 1 ? 99 : INT64_C(1) << 40);
+        if (t.is)
+            p.tokens = (double)(p.batch * p.time) * (double)mg_pick(rng, 1, t.is);
         for (skip = mg_pick(rng, 0, 30); skip > 0; skip--) {
             mt_plan_strategy next = s;
             if (mt_plan_next(&next, &p))

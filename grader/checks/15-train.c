@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const parts[] = {
+static const char *const names[] = {
     "seconds", "work", "waiting", "saving", "lost", "restarting", "failures", "share"
 };
 
@@ -37,20 +37,17 @@ static bool ask_train(mg_run *run, reply *got, const mg_15_world *w, const mt_cl
 static bool is_right(mg_run *run, const reply *got, const mt_goodput *want, const mg_15_world *w,
                      const mt_cluster_job *job)
 {
-    if (got->status != MT_OK) {
-        mg_fail(run, "a run is refused: status %" PRId64, got->status);
-        return false;
-    }
+    if (got->status != MT_OK)
+        return mg_fail(run, "a run is refused: status %" PRId64, got->status);
     for (int k = 0; k < 8; k++) {
         double is = ((const double *)&got->run)[k], right = ((const double *)want)[k];
         if (isnan(right) ? is >= 0 : fabs(is - right) <= 1e-8 * fmax(1, want->seconds))
             continue;
-        mg_fail(run,
-                "%s %.9g, expected %.9g%s: %" PRId64 " steps, a save of %.9g s each %" PRId64
-                " (0: at the end), restarts of %.9g s, %" PRId64 " slow times, %" PRId64 " failures",
-                parts[k], is, isnan(right) ? 0 : right, isnan(right) ? " or more" : "", job->steps, job->save,
-                job->interval, job->restart, w->is.slows, w->is.failures);
-        return false;
+        return mg_fail(run,
+                       "%s %.9g, expected %.9g%s: %" PRId64 " steps, a save of %.9g s each %" PRId64
+                       " (0: at the end), restarts of %.9g s, %" PRId64 " slow times, %" PRId64 " failures",
+                       names[k], is, isnan(right) ? 0 : right, isnan(right) ? " or more" : "", job->steps, job->save,
+                       job->interval, job->restart, w->is.slows, w->is.failures);
     }
     return true;
 }
@@ -66,6 +63,9 @@ static void empty(mg_15_world *w)
     w->tasks.task = w->task;
     w->tasks.after = w->after;
 }
+
+/* What is special in a run. */
+enum { ANY, WHOLE, EDGE, SHORTER, SHORTER_EACH, SAVE_ENDS, SAVE_BEGINS, NO_SAVE, NO_RESTART, NO_STEPS, BAD_RESTART };
 
 /* A number of seconds; of whole ones. */
 static double pick(mt_rng *rng, bool whole, double low, double high)
@@ -119,18 +119,16 @@ static mt_cluster_job pick_edge(mg_15_world *w, mt_rng *rng)
 }
 
 /* One computation, in whole seconds: its device fails at the very end of a save, which is complete, or at its begin,
- * which is the end of a step. Some saves take no time: both are one second, and they are complete. Some runs go on at
- * once, at times between which there is no nanosecond. */
-static mt_cluster_job pick_saved(mg_15_world *w, mt_rng *rng, int number)
+ * which is the end of a step; both are one second where saves take no time. Or runs go on at once, at times between
+ * which there is no nanosecond. */
+static mt_cluster_job pick_saved(mg_15_world *w, mt_rng *rng, int64_t is)
 {
-    bool complete = number % 2 == 0;
-    double unit = number % 4 == 2 ? 1e8 : 1;
-    mt_cluster_job job = { mg_pick(rng, 19, 30), mg_pick(rng, 2, 6), unit * (double)mg_pick(rng, 1, 9),
-                           unit > 1 ? 0 : (double)mg_pick(rng, 0, 30) };
-    if (number % 4 == 1)
-        job.save = 0;
+    double unit = is == NO_RESTART ? 1e8 : 1;
+    mt_cluster_job job = { mg_pick(rng, 19, 30), mg_pick(rng, 2, 6),
+                           unit * (double)mg_pick(rng, is != NO_SAVE, 9 * (is != NO_SAVE)),
+                           is == NO_RESTART ? 0 : (double)mg_pick(rng, 0, 30) };
     double step = unit * (double)mg_pick(rng, 3, 9), saves = (double)mg_pick(rng, 1, 3);
-    double at = saves * (double)job.interval * step + (saves - !complete) * job.save;
+    double at = saves * (double)job.interval * step + (saves - (is == SAVE_BEGINS)) * job.save;
     empty(w);
     w->task[w->tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = step };
     w->failure[w->is.failures++] = (mt_cluster_failure){ at, 0 };
@@ -156,35 +154,54 @@ static mt_cluster_job pick_shorter(mg_15_world *w, mt_rng *rng, bool each)
     return job;
 }
 
+static mt_cluster_job pick_run(mg_15_world *w, mt_rng *rng, cluster_about about, int64_t is)
+{
+    if (is == EDGE)
+        return pick_edge(w, rng);
+    if (is == SHORTER || is == SHORTER_EACH)
+        return pick_shorter(w, rng, is == SHORTER_EACH);
+    if (is >= SAVE_ENDS && is <= NO_RESTART)
+        return pick_saved(w, rng, is);
+    mt_cluster_job job = pick_job(w, rng, about, is == WHOLE);
+    job.steps = is == NO_STEPS ? 0 : job.steps;
+    job.restart = is == BAD_RESTART ? -1 : job.restart;
+    return job;
+}
+
 void mg_15_train(mg_run *run, const void *one_case)
 {
+    enum { IN_SLOW = 1 << CLUSTER_SLOW, IN_FAILS = 1 << CLUSTER_FAILS, IN_REFUSED = 1 << CLUSTER_REFUSED };
+    static const char two[] = "what happens at one second has an order: steps and saves end, then devices change";
+    static const mg_idea tries[] = {
+        { .times = 40 },
+        { "whole seconds", two, WHOLE, .times = 20 },
+        { "a slow time that begins as a step ends", two, EDGE, IN_SLOW, 10 },
+        { "steps that are shorter while a device is slow",
+          "a step among slow devices may be the shorter one: simulate it", SHORTER, IN_SLOW, 5 },
+        { "a save after each of them", "a step among slow devices may be the shorter one: simulate it", SHORTER_EACH,
+          IN_SLOW, 5 },
+        { "a failure as a save ends", "a save that ends at that second is complete", SAVE_ENDS, IN_FAILS, 3 },
+        { "a failure as a save begins", "a save that begins at that second is not complete", SAVE_BEGINS, IN_FAILS, 3 },
+        { "saves of 0 s", "a save that takes no time is complete at once", NO_SAVE, IN_FAILS, 3 },
+        { "restarts of 0 s", "a run goes on at the second of the failure", NO_RESTART, IN_FAILS, 3 },
+        { "no steps", NULL, NO_STEPS, IN_REFUSED },
+        { "a restart below 0 s", NULL, BAD_RESTART, IN_REFUSED },
+    };
     cluster_about about = ((const cluster_case *)one_case)->about;
-    for (int i = 0; i < 80; i++) {
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         static mg_15_world w;
-        bool edge = about == CLUSTER_SLOW && i % 8 == 7, shorter = about == CLUSTER_SLOW && i % 8 == 3;
-        bool saved = about == CLUSTER_FAILS && i % 8 == 7;
-        bool none = about == CLUSTER_REFUSED && i % 2;
-        mt_cluster_job job = edge      ? pick_edge(&w, mg_rng(run))
-                             : shorter ? pick_shorter(&w, mg_rng(run), i % 16 == 3)
-                             : saved   ? pick_saved(&w, mg_rng(run), i / 8)
-                                       : pick_job(&w, mg_rng(run), about, i % 4 == 2);
+        mt_cluster_job job = pick_run(&w, mg_rng(run), about, t.is);
         reply got;
         mt_goodput want;
         int64_t walked;
-        job.steps = none && i % 4 == 1 ? 0 : job.steps;
-        job.restart = none && i % 4 == 3 ? -1 : job.restart;
         if (!ask_train(run, &got, &w, &job))
             return;
-        if (none && (got.status != MT_ERR_ARGUMENT || got.walked != MG_15_UNCHANGED)) {
-            mg_fail(run, "run %d is none: status %" PRId64 ", *out is %s", i, got.status,
-                    got.walked == MG_15_UNCHANGED ? "unchanged" : "written");
-            return;
-        }
-        if (none)
-            continue;
         mg_events_train(&want, &walked, &w.is, &w.tasks, &job);
-        if (!is_right(run, &got, &want, &w, &job))
-            return;
+        if (t.is < NO_STEPS)
+            is_right(run, &got, &want, &w, &job);
+        else if (got.status != MT_ERR_ARGUMENT || got.walked != MG_15_UNCHANGED)
+            mg_fail(run, "status %" PRId64 ", *out is %s", got.status,
+                    got.walked == MG_15_UNCHANGED ? "unchanged" : "written");
     }
 }
 
@@ -194,11 +211,10 @@ static bool is_spared(mg_run *run, const reply *got, int64_t walked, const mt_cl
 {
     if (got->walked <= walked)
         return true;
-    mg_fail(run,
-            "%" PRId64 " steps are simulated, expected at most %" PRId64 ": %" PRId64 " steps, %" PRId64
-            " slow times, %" PRId64 " failures",
-            got->walked, walked, job->steps, w->is.slows, w->is.failures);
-    return false;
+    return mg_fail(run,
+                   "%" PRId64 " steps are simulated, expected at most %" PRId64 ": %" PRId64 " steps, %" PRId64
+                   " slow times, %" PRId64 " failures",
+                   got->walked, walked, job->steps, w->is.slows, w->is.failures);
 }
 
 /* More than 2^31 steps of one computation, which is slow at the end of the run, or only just after it. */
@@ -238,9 +254,11 @@ static bool is_idle_right(mg_run *run)
 /* Only steps that may take another time are simulated, in short runs and in long ones. */
 static bool walks(mg_run *run)
 {
-    for (int i = 0; i < 80; i++) {
+    static const mg_idea tries[] = { { "slow times", .is = CLUSTER_SLOW, .times = 40 },
+                                     { "failures", .is = CLUSTER_FAILS, .times = 40 } };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
         static mg_15_world w;
-        mt_cluster_job job = pick_job(&w, mg_rng(run), i % 2 ? CLUSTER_SLOW : CLUSTER_FAILS, i % 4 > 1);
+        mt_cluster_job job = pick_job(&w, mg_rng(run), (cluster_about)t.is, mg_pick(mg_rng(run), 0, 1));
         reply got;
         mt_goodput want;
         int64_t walked;
@@ -252,10 +270,12 @@ static bool walks(mg_run *run)
         if (!is_spared(run, &got, walked, &job, &w))
             return false;
     }
-    for (int i = 0; i < 20; i++)
-        if (!is_long_right(run, i % 2))
-            return false;
-    return is_idle_right(run);
+    static const mg_idea long_runs[] = { { "a slow time at the end of a long run", .is = false, .times = 10 },
+                                         { "a slow time after a long run", .is = true, .times = 10 } };
+    bool good = true;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, long_runs, 0);)
+        good = is_long_right(run, t.is);
+    return good && is_idle_right(run);
 }
 
 /* Memory accesses for each task: of a run of 8,000, the reference has 295, and a list in place of the heap 4,000 at
@@ -266,6 +286,7 @@ void mg_15_costs(mg_run *run, const void *one_case)
     const int64_t tasks = steps ? 2000 : 8000, most = steps ? 10000 : 2000, least = steps ? 900 : 145;
     if (steps && !walks(run))
         return;
+    mg_part(run, NULL, NULL);
     mg_begin(run, "memory accesses of a run");
     mg_i64(run, "tasks", tasks);
     mg_i64(run, "steps", steps ? 10000 : 0);
