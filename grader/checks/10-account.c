@@ -8,16 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_EVENTS = 400, CALLS = 6 };
+enum { MOST_EVENTS = 400 };
 
-/* The size of a call: a short one is easier to follow; and more ops than 8 and 16 bits count. */
+/* The size of a call, of a part of its row: a short one is easier to follow. */
 typedef struct extent {
+    const char *part;
     int64_t ops, first; /* ops: not as many as uses; from `first` on they allocate */
     int64_t events;
 } extent;
 
-static const extent extents[CALLS] = { { 7, 0, 12 },        { 7, 0, MOST_EVENTS }, { 300, 0, MOST_EVENTS },
-                                       { 70000, 69000, 4 }, { 7, 0, MOST_EVENTS }, { 7, 0, MOST_EVENTS } };
+static const extent extents[] = { { NULL, 7, 0, 12 },
+                                  { NULL, 7, 0, MOST_EVENTS },
+                                  { NULL, 7, 0, MOST_EVENTS },
+                                  { "300 ops", 300, 0, MOST_EVENTS },
+                                  { "70,000 ops", 70000, 69000, 4 } };
+static const char any_ops[] = "a run may have any number of ops";
 
 /* One of the first n ops that allocate. */
 static int64_t any_op(mt_rng *rng, const extent *of, int64_t n)
@@ -221,11 +226,10 @@ static bool judge_live(mg_run *run, const event *events, int64_t count, int64_t 
     for (int64_t n = 0; n < count; n++)
         for (int d = 0; d < MT_DEVICE_COUNT; d++)
             for (int64_t k = 0; k < sums_of(ops); k++, got++, want++)
-                if (*got != *want) {
-                    mg_fail(run, "event %" PRId64 ", %s: %s of %s is %" PRId64 ", expected %" PRId64, n,
-                            text_of(&events[n]), name_of(k, "live", ops), mt_device_name((mt_device)d), *got, *want);
-                    return false;
-                }
+                if (*got != *want)
+                    return mg_fail(run, "event %" PRId64 ", %s: %s of %s is %" PRId64 ", expected %" PRId64, n,
+                                   text_of(&events[n]), name_of(k, "live", ops), mt_device_name((mt_device)d), *got,
+                                   *want);
     return true;
 }
 
@@ -257,7 +261,8 @@ void mg_10_live(mg_run *run, const void *one_case)
         [LIVE_LARGE] = { .devices = 1, .least = INT64_C(1) << 32, .most = INT64_C(1) << 40 },
     };
     bool good = true;
-    for (int i = 0; i < CALLS && good; i++) {
+    for (int i = 0; i < MT_COUNT(extents) && good; i++) {
+        mg_part(run, extents[i].part, extents[i].part ? any_ops : NULL);
         recipe r = recipes[((const live_case *)one_case)->about];
         r.events = extents[i].events;
         good = check_live(run, &r, &extents[i]);
@@ -269,10 +274,9 @@ void mg_10_live(mg_run *run, const void *one_case)
 static bool same_peak(mg_run *run, const int64_t *got, const int64_t *want, int64_t ops, const char *when)
 {
     for (int64_t k = 0; k < peak_of(ops); k++)
-        if (got[k] != want[k]) {
-            mg_fail(run, "%s: %s is %" PRId64 ", expected %" PRId64, when, name_of(k, "peak", ops), got[k], want[k]);
-            return false;
-        }
+        if (got[k] != want[k])
+            return mg_fail(run, "%s: %s is %" PRId64 ", expected %" PRId64, when, name_of(k, "peak", ops), got[k],
+                           want[k]);
     return true;
 }
 
@@ -355,6 +359,8 @@ void mg_10_peak(mg_run *run, const void *one_case)
 {
     peak_about about = ((const peak_case *)one_case)->about;
     bool good = true;
-    for (int i = 0; i < CALLS && good; i++)
+    for (int i = 0; i < MT_COUNT(extents) && good; i++) {
+        mg_part(run, extents[i].part, extents[i].part ? any_ops : NULL);
         good = about == PEAK_STEP ? check_note(run, &extents[i]) : check_peak(run, about, &extents[i]);
+    }
 }

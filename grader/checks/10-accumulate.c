@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 8, MOST = 300 /* batches */ };
+enum { MOST = 300 /* batches */ };
 
 /* The parameters of a call. */
 typedef struct request {
@@ -87,24 +87,19 @@ static bool judge(mg_run *run, const request *r, const expected *want)
 {
     const int64_t *facts = mg_result(run, "facts");
     int64_t left = r->batches - r->before - r->micro;
-    if (left >= 0 && facts[2] != left) {
-        mg_fail(run, "%lld batches of the source are left after %lld micro-batches, expected %lld", (long long)facts[2],
-                (long long)r->micro, (long long)left);
-        return false;
-    }
-    if (facts[0] != (left >= 0)) {
-        mg_fail(run, "the result is %s, and the source had %lld batches for %lld micro-batches",
-                facts[0] ? "true" : "false", (long long)(r->batches - r->before), (long long)r->micro);
-        return false;
-    }
+    if (left >= 0 && facts[2] != left)
+        return mg_fail(run, "%lld batches of the source are left after %lld micro-batches, expected %lld",
+                       (long long)facts[2], (long long)r->micro, (long long)left);
+    if (facts[0] != (left >= 0))
+        return mg_fail(run, "the result is %s, and the source had %lld batches for %lld micro-batches",
+                       facts[0] ? "true" : "false", (long long)(r->batches - r->before), (long long)r->micro);
     if (left < 0)
         return true;
     if (facts[1] != r->had + want->samples) {
         if (facts[1] == want->samples)
             mg_hint(run, "add to *sum: it may hold batches already");
-        mg_fail(run, "%lld samples, expected %lld and the %lld that *sum had", (long long)facts[1],
-                (long long)want->samples, (long long)r->had);
-        return false;
+        return mg_fail(run, "%lld samples, expected %lld and the %lld that *sum had", (long long)facts[1],
+                       (long long)want->samples, (long long)r->had);
     }
     return mg_expect(run, "gradients", want->grad, want->grad_e) && mg_expect(run, "loss", &want->loss, &want->loss_e);
 }
@@ -238,43 +233,53 @@ static bool keeps_nothing(mg_run *run)
     return good && check(run, &r);
 }
 
+/* Equal batches: those of one micro-batch, and of others whose shares are rounded. */
+static void bits(mg_run *run)
+{
+    static const struct {
+        const char *part;
+        int64_t micro, samples;
+    } equals[] = { { "one micro-batch", 1, 4 }, { NULL, 5, 3 }, { NULL, 5, 6 }, { NULL, 7, 7 } };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(equals) && good; i++) {
+        request r = equal(run, equals[i].micro, equals[i].samples);
+        mg_part(run, equals[i].part, NULL);
+        good = same_bits(run, r);
+        mg_part(run, "numbers of targets", "the share is 1 / micro, whatever the number of targets, rounded once");
+        r.targets = targets_rounded_twice(mg_rng(run), r.micro, r.size[0]);
+        good = good && same_bits(run, r);
+    }
+}
+
 void mg_10_accumulate(mg_run *run, const void *one_case)
 {
+    enum { ANY, AROUND, AT_ONCE };
+    static const mg_idea tries[] = {
+        { .times = 7 },
+        { "three batches, of which the second is smaller", NULL, AROUND, 1 << ACCUMULATE_ANY },
+        { "no batches", "the source may end before the first micro-batch", AT_ONCE, 1 << ACCUMULATE_ENDS, 2 },
+    };
     accumulate_about about = ((const accumulate_case *)one_case)->about;
-    static const int64_t pairs[][2] = { { 1, 4 }, { 5, 3 }, { 5, 6 }, { 7, 7 } }; /* micro-batches, samples of each */
     mt_rng *rng = mg_rng(run);
-    bool good = about != ACCUMULATE_EQUAL || keeps_nothing(run);
-    if (about == ACCUMULATE_MEMORY) {
-        memory(run);
+    if (about == ACCUMULATE_MEMORY || about == ACCUMULATE_BITS) {
+        (about == ACCUMULATE_MEMORY ? memory : bits)(run);
         return;
     }
-    mg_part(run, NULL, NULL);
-    for (int i = 0; i < CALLS && good; i++) {
+    bool good = about != ACCUMULATE_EQUAL || keeps_nothing(run);
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, tries, about);) {
         request r = equal(run, mg_pick(rng, 2, 6), mg_pick(rng, 2, 9));
-        switch (about) {
-        case ACCUMULATE_LAST:
+        if (about == ACCUMULATE_ANY || about == ACCUMULATE_SCALED)
+            r = t.is == AROUND ? around(run, 6, 2) : any_sizes(run);
+        if (about == ACCUMULATE_ANY)
+            r.had = mg_pick(rng, 1, 99);
+        if (about == ACCUMULATE_SCALED)
+            r.exponent = mg_pick(rng, -12, 20);
+        if (about == ACCUMULATE_ENDS)
+            r.targets = mg_pick(rng, 0, 1), r.batches = t.is == AT_ONCE ? 0 : mg_pick(rng, 0, r.micro - 1);
+        if (about == ACCUMULATE_LAST) {
             r.targets = some_targets(rng);
             r.size[r.batches - 1] = mg_pick(rng, 1, r.size[0] - 1);
-            break;
-        case ACCUMULATE_ANY:
-            r = i ? any_sizes(run) : around(run, 6, 2);
-            r.had = mg_pick(rng, 1, 99);
-            break;
-        case ACCUMULATE_BITS:
-            r = equal(run, pairs[i % MT_COUNT(pairs)][0], pairs[i % MT_COUNT(pairs)][1]);
-            r.targets = i < MT_COUNT(pairs) ? targets_rounded_twice(rng, r.micro, r.size[0]) : 0;
-            break;
-        case ACCUMULATE_SCALED:
-            r = any_sizes(run);
-            r.exponent = mg_pick(rng, -12, 20);
-            break;
-        case ACCUMULATE_ENDS:
-            r.targets = i % 2;
-            r.batches = i < 2 ? 0 : mg_pick(rng, 0, r.micro - 1); /* also at once, with targets and without */
-            break;
-        default:
-            break;
         }
-        good = about == ACCUMULATE_BITS ? same_bits(run, r) : check(run, &r);
+        good = check(run, &r);
     }
 }

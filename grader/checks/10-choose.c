@@ -164,8 +164,8 @@ static bool judge_choice(mg_run *run, const choose_problem *p, int64_t n)
             mg_hint(run,
                     "option[i] is the number of the option of block i, also where there is only one: from the last "
                     "block back along the states that each was made from");
-            mg_fail(run, "block %" PRId64 " has options 0 .. %d, not %" PRId64, i, p->block[i].options - 1, option[i]);
-            return false;
+            return mg_fail(run, "block %" PRId64 " has options 0 .. %d, not %" PRId64, i, p->block[i].options - 1,
+                           option[i]);
         }
     mt_memory_choice is = mg_10_evaluate(p, option);
     (p->blocks <= MG_10_FEW ? try_all : tabulate)(&want, p, budget);
@@ -206,9 +206,8 @@ static bool check(mg_run *run, const choose_problem *p)
         if (status[n] != (enough ? MT_OK : MT_ERR_ARGUMENT)) {
             mg_hint(run, "a budget is refused if it is below mt_memory_least: from the last block to the first the "
                          "smallest of kept + max(work, least behind it)");
-            mg_fail(run, "budget %" PRId64 ": the status is %" PRId64 ", expected %s; the least is %" PRId64,
-                    p->budget[n], status[n], enough ? "MT_OK" : "MT_ERR_ARGUMENT", least);
-            return false;
+            return mg_fail(run, "budget %" PRId64 ": the status is %" PRId64 ", expected %s; the least is %" PRId64,
+                           p->budget[n], status[n], enough ? "MT_OK" : "MT_ERR_ARGUMENT", least);
         }
         if (!(enough ? judge_choice(run, p, n) : judge_refused(run, p, n, least)))
             return false;
@@ -235,10 +234,27 @@ static bool check_least(mg_run *run, const choose_problem *p)
 
 void mg_10_choose(mg_run *run, const void *one_case)
 {
+    enum { MANY = 1 << CHOOSE_MANY, EQUAL = 1 << CHOOSE_EQUAL };
+    static const char states[] = "after each block only the states that no other one beats in both numbers are needed";
+    static const mg_idea tries[] = {
+        { .rows = ~EQUAL, .times = 4 },
+        { .rows = ~(EQUAL | MANY | 1 << CHOOSE_LARGE), .times = 4 },
+        { "48 blocks that all keep the same", states, CHOOSE_SAME_KEPT, MANY },
+        { "a choice for every number of bytes", "there may be thousands of states that no other one beats",
+          CHOOSE_BINARY, MANY },
+        { "96 blocks", states, CHOOSE_BLOCKS + MG_10_LAYERS, MANY },
+        { "thousands of blocks", "there may be any number of blocks", CHOOSE_THOUSANDS, MANY },
+        { "12 blocks", NULL, CHOOSE_BLOCKS + 12, EQUAL },
+        { "24 blocks", NULL, CHOOSE_BLOCKS + 24, EQUAL },
+        { "36 blocks", NULL, CHOOSE_BLOCKS + 36, EQUAL },
+        { "96 blocks", NULL, CHOOSE_BLOCKS + MG_10_LAYERS, EQUAL },
+        { "above 2^62", NULL, CHOOSE_ABOVE_62, 1 << CHOOSE_LARGE, 4 },
+        { "no blocks", NULL, CHOOSE_NO_BLOCKS, 1 << CHOOSE_NOTHING, 2 },
+    };
     choose_about about = ((const choose_case *)one_case)->about;
-    bool good = true;
-    for (int i = 0; i < (about == CHOOSE_EQUAL ? 4 : 8) && good; i++) {
-        choose_problem p = mg_10_problem(mg_rng(run), about, i);
-        good = check(run, &p) && (about != CHOOSE_BEYOND || check_least(run, &p));
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        choose_problem p = mg_10_problem(mg_rng(run), about, t.is);
+        if (check(run, &p) && about == CHOOSE_BEYOND)
+            check_least(run, &p);
     }
 }

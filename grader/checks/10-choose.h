@@ -24,5 +24,8 @@ mt_memory_choice mg_10_evaluate(const choose_problem *p, const int64_t *option);
 /* mg_10_least -- the least budget for which there is a choice. */
 int64_t mg_10_least(const choose_problem *p);
 
-/* mg_10_problem -- number i of the problems that a row is about (10-problems.c). */
-choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i);
+/* mg_10_problem -- a problem that a row is about (10-problems.c), and what is special in it; CHOOSE_BLOCKS + n: it has
+ * n blocks. */
+enum { CHOOSE_ANY, CHOOSE_SAME_KEPT, CHOOSE_BINARY, CHOOSE_THOUSANDS, CHOOSE_ABOVE_62, CHOOSE_NO_BLOCKS };
+enum { CHOOSE_BLOCKS = CHOOSE_NO_BLOCKS + 1 };
+choose_problem mg_10_problem(mt_rng *rng, choose_about about, int64_t is);

@@ -33,7 +33,7 @@ static int64_t segment_of(int64_t bytes)
 
 /* ---- sizes ----------------------------------------------------------------------------------------------- */
 
-static int64_t any_request(mt_rng *rng, int64_t i)
+static int64_t any_request(mt_rng *rng)
 {
     static const int64_t limits[] = { 1,
                                       511,
@@ -48,8 +48,9 @@ static int64_t any_request(mt_rng *rng, int64_t i)
                                       MIB - 512,
                                       (INT64_C(1) << 55) + 512,
                                       (INT64_C(1) << 62) - 512 };
-    if (i % 2)
-        return mt_max(1, limits[mt_rng_below(rng, MT_COUNT(limits))] + (i % 4 == 1 ? 1 : 512) * mg_pick(rng, -1, 1));
+    int64_t step = mt_rng_below(rng, 2) ? 1 : 512;
+    if (mt_rng_below(rng, 2))
+        return mt_max(1, limits[mt_rng_below(rng, MT_COUNT(limits))] + step * mg_pick(rng, -1, 1));
     return 1 + mt_rng_below(rng, (int64_t)1 << mg_pick(rng, 3, 40));
 }
 
@@ -63,7 +64,7 @@ void mg_10_sizes(mg_run *run, const void *one_case)
         mg_out(run, names[i], MT_I64, MT_SHAPE(N));
     int64_t *bytes = mg_in(run, "bytes", MT_I64, MT_SHAPE(N));
     for (int64_t i = 0; i < N; i++)
-        bytes[i] = any_request(mg_rng(run), i);
+        bytes[i] = any_request(mg_rng(run));
     if (!mg_call(run))
         return;
     const int64_t *got = mg_result(run, names[about]);
@@ -309,9 +310,9 @@ static bool judge_trim(mg_run *run, model *m, int64_t i)
     trim(m);
     if (m->given[i] == bytes_given(m) && m->offset[i] == before - bytes_given(m))
         return true;
-    mg_fail(run, "event %lld, a trim: segments have %lld bytes after it, expected %lld; returned %lld, expected %lld",
-            LL(i), LL(m->given[i]), LL(bytes_given(m)), LL(m->offset[i]), LL(before - bytes_given(m)));
-    return false;
+    return mg_fail(run,
+                   "event %lld, a trim: segments have %lld bytes after it, expected %lld; returned %lld, expected %lld",
+                   LL(i), LL(m->given[i]), LL(bytes_given(m)), LL(m->offset[i]), LL(before - bytes_given(m)));
 }
 
 static bool judge_alloc(mg_run *run, model *m, int64_t i)
@@ -323,9 +324,8 @@ static bool judge_alloc(mg_run *run, model *m, int64_t i)
         return true;
     if (only_allocated(m, i))
         mg_hint(run, "mt_pool_split cuts off the rest: all of it in a small segment, above 1 MiB in a large one");
-    mg_fail(run, "event %lld, %lld bytes: its block has %lld bytes, expected %lld", LL(i), LL(bytes),
-            LL(m->used[i] - used), LL(bytes_of(m, true) - used));
-    return false;
+    return mg_fail(run, "event %lld, %lld bytes: its block has %lld bytes, expected %lld", LL(i), LL(bytes),
+                   LL(m->used[i] - used), LL(bytes_of(m, true) - used));
 }
 
 static bool judge_event(mg_run *run, model *m, int64_t i)
@@ -344,9 +344,8 @@ static bool judge_event(mg_run *run, model *m, int64_t i)
         merge(m, find(m, m->piece[with], m->offset[with]));
     if (m->given[i] == bytes_given(m))
         return true;
-    mg_fail(run, "event %lld, a free: segments have %lld bytes, expected %lld", LL(i), LL(m->given[i]),
-            LL(bytes_given(m)));
-    return false;
+    return mg_fail(run, "event %lld, a free: segments have %lld bytes, expected %lld", LL(i), LL(m->given[i]),
+                   LL(bytes_given(m)));
 }
 
 bool mg_pool_play(mg_run *run, const pool_script *s)

@@ -53,11 +53,11 @@ static void exact_budgets(mt_rng *rng, choose_problem *p)
     }
 }
 
-/* Sums that a double cannot tell apart; budgets too. Every second time all budgets and FLOPs are above 2^62. */
-static choose_problem large_numbers(mt_rng *rng, int call)
+/* Sums that a double cannot tell apart; budgets too. above_62: all budgets and FLOPs are above 2^62. */
+static choose_problem large_numbers(mt_rng *rng, bool above_62)
 {
     choose_problem p = random_blocks(rng, 4, 5, 1);
-    int64_t most = call % 2 ? mt_rng_below(rng, p.blocks) : -1;
+    int64_t most = above_62 ? mt_rng_below(rng, p.blocks) : -1;
     for (int64_t i = 0; i < p.blocks; i++)
         for (int k = 0; k < p.block[i].options; k++) {
             mt_memory_option *o = &p.block[i].option[k];
@@ -69,9 +69,9 @@ static choose_problem large_numbers(mt_rng *rng, int call)
     return p;
 }
 
-static choose_problem nothing(mt_rng *rng, int i)
+static choose_problem nothing(mt_rng *rng, bool no_blocks)
 {
-    choose_problem p = random_blocks(rng, i < 2 ? 0 : mg_pick(rng, 1, MG_10_FEW), 30, 2);
+    choose_problem p = random_blocks(rng, no_blocks ? 0 : mg_pick(rng, 1, MG_10_FEW), 30, 2);
     for (int64_t b = 0; b < p.blocks; b++)
         p.block[b].options = 1;
     spread_budgets(&p, 4);
@@ -111,7 +111,7 @@ static choose_problem thousands(mt_rng *rng)
     return p;
 }
 
-choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i)
+choose_problem mg_10_problem(mt_rng *rng, choose_about about, int64_t is)
 {
     choose_problem p;
     switch (about) {
@@ -126,19 +126,19 @@ choose_problem mg_10_problem(mt_rng *rng, choose_about about, int i)
         p = equal_blocks(rng, mg_pick(rng, 2, MG_10_FEW));
         break;
     case CHOOSE_MANY:
-        if (i == 7)
+        if (is == CHOOSE_THOUSANDS)
             return thousands(rng);
-        p = i == 4   ? equal_kept()
-            : i == 5 ? binary_blocks()
-                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : MG_10_LAYERS, 40, 3);
+        p = is == CHOOSE_SAME_KEPT ? equal_kept()
+            : is == CHOOSE_BINARY  ? binary_blocks()
+                                   : random_blocks(rng, is ? is - CHOOSE_BLOCKS : mg_pick(rng, 10, 24), 40, 3);
         break;
     case CHOOSE_EQUAL:
-        p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : MG_10_LAYERS);
+        p = equal_blocks(rng, is - CHOOSE_BLOCKS);
         break;
     case CHOOSE_LARGE:
-        return large_numbers(rng, i);
+        return large_numbers(rng, is == CHOOSE_ABOVE_62);
     case CHOOSE_NOTHING:
-        return nothing(rng, i);
+        return nothing(rng, is == CHOOSE_NO_BLOCKS);
     default:
         p = random_blocks(rng, mg_pick(rng, 1, 6), 1000000, 1);
         exact_budgets(rng, &p);

@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 2 };
-
-/* Forward's type, and what is in force in backward, of the rows that are about this. */
-static const int64_t types[][2] = {
-    { MT_BF16, MG_RC_POLICY_ONLY }, { MT_F16, MT_BF16 }, { MT_F32, MT_BF16 }, { MT_BF16, MT_F32 }
-};
-
 typedef struct request {
     const char *function;
     int64_t told[MG_RC_TOLD];
@@ -90,12 +83,11 @@ static bool same_bits(mg_run *run, const outcome *got, const outcome *plain, con
     for (int64_t i = 0; i < got->count; i++)
         if (memcmp(got->value + i, plain->value + i, sizeof(float)) != 0) {
             int64_t at = i < n ? i : i < 2 * n ? i - n : i - 2 * n;
-            mg_fail(run, "%s[%lld] is %a, without recomputation it is %a: every bit must be the same",
-                    i < n       ? "out"
-                    : i < 2 * n ? "dx"
-                                : "dparams",
-                    (long long)at, (double)got->value[i], (double)plain->value[i]);
-            return false;
+            return mg_fail(run, "%s[%lld] is %a, without recomputation it is %a: every bit must be the same",
+                           i < n       ? "out"
+                           : i < 2 * n ? "dx"
+                                       : "dparams",
+                           (long long)at, (double)got->value[i], (double)plain->value[i]);
         }
     return true;
 }
@@ -156,11 +148,9 @@ static bool judge_peak(mg_run *run, const outcome *got, const outcome *plain, co
 {
     int64_t least = 4 * r->told[MG_RC_B] * r->told[MG_RC_T] * r->told[MG_RC_C] * (r->told[MG_RC_LAYERS] + 16);
     double ratio = (double)got->facts[MG_RC_PEAK] / (double)plain->facts[MG_RC_PEAK];
-    if (got->facts[MG_RC_PEAK] < least) {
-        mg_fail(run, "a peak of %lld bytes, but the inputs of all blocks and what one keeps are %lld",
-                (long long)got->facts[MG_RC_PEAK], (long long)least);
-        return false;
-    }
+    if (got->facts[MG_RC_PEAK] < least)
+        return mg_fail(run, "a peak of %lld bytes, but the inputs of all blocks and what one keeps are %lld",
+                       (long long)got->facts[MG_RC_PEAK], (long long)least);
     mg_note(run, "%lld bytes, %.3f of those without segments", (long long)got->facts[MG_RC_PEAK], ratio);
     mg_credit(run, "10.3 peak", ratio);
     return true;
@@ -228,37 +218,13 @@ static bool bare_row(const int64_t *told)
     return bare;
 }
 
-static const char *type_name(int64_t type)
-{
-    return type == MT_F32              ? "no policy"
-           : type == MG_RC_POLICY_ONLY ? "a policy (f16) without autocast's keeper"
-           : type == MT_BF16           ? "autocast (bf16)"
-                                       : "autocast (f16)";
-}
+/* What is special in a call; CASTS + i: the type of forward, and what is in force in backward. */
+enum { ANY, EVAL, F16, BLOCKS, NO_GRAD, FROZEN, CASTS };
+static const int64_t casts[][2] = {
+    { MT_BF16, MG_RC_POLICY_ONLY }, { MT_F16, MT_BF16 }, { MT_F32, MT_BF16 }, { MT_BF16, MT_F32 }
+};
 
-static bool is_about_types(const recompute_case *c)
-{
-    return c->about == RC_TYPES || c->about == RC_POLICY_AFTER;
-}
-
-static int calls_of(const recompute_case *c)
-{
-    return c->about == RC_PEAK ? 1 : is_about_types(c) ? MT_COUNT(types) : CALLS;
-}
-
-/* What is unusual in the next call, for what is wrong in it. */
-static void say_conditions(mg_run *run, const recompute_case *c, const int64_t *told)
-{
-    const char *mode = told[MG_RC_EVAL] ? "in MT_EVAL, which changes dropout only, " : "";
-    int64_t back = told[MG_RC_BACK];
-    if (is_about_types(c))
-        mg_part(run, "other types", "here forward runs %swith %s, backward with %s: %s", mode,
-                type_name(told[MG_RC_TYPE]), type_name(back), c->head.hint);
-    else if (told[MG_RC_EVAL])
-        mg_part(run, "evaluation", "here all runs %srecorded as always: %s", mode, c->head.hint);
-}
-
-static request draw(mg_run *run, const recompute_case *c, int call)
+static request draw(mg_run *run, const recompute_case *c, int64_t is)
 {
     mt_rng *rng = mg_rng(run);
     request r = { c->function, { 0 } };
@@ -273,18 +239,22 @@ static request draw(mg_run *run, const recompute_case *c, int call)
     if (c->about == RC_DROPOUT || c->about == RC_DRAWN || c->about == RC_DRAWN_AFTER)
         told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
     if (c->about == RC_KEPT_16) {           /* in the second round the parameters have their copies */
-        told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16, told[MG_RC_PRODUCT] = 1, told[MG_RC_ROUNDS] = 2;
+        told[MG_RC_TYPE] = is == F16 ? MT_F16 : MT_BF16, told[MG_RC_PRODUCT] = 1, told[MG_RC_ROUNDS] = 2;
         told[MG_RC_LAYERS] = 3; /* with two layers, right and wrong units would keep the same number of bytes */
     }
-    if (is_about_types(c))
-        told[MG_RC_TYPE] = types[call][0], told[MG_RC_BACK] = types[call][1], told[MG_RC_PRODUCT] = call % 2;
-    told[MG_RC_EVAL] = (c->about == RC_KEPT || c->about == RC_POLICY_AFTER) && call % 2;
+    if (is == EVAL && c->about == RC_POLICY_AFTER)
+        told[MG_RC_TYPE] = MT_F16, told[MG_RC_BACK] = MT_BF16;
+    if (is >= CASTS) {
+        told[MG_RC_TYPE] = casts[is - CASTS][0], told[MG_RC_BACK] = casts[is - CASTS][1];
+        told[MG_RC_PRODUCT] = mg_pick(rng, 0, 1);
+    }
+    told[MG_RC_EVAL] = is == EVAL;
     if (c->about == RC_NESTED)
-        told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + call % 2 * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
+        told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + (is == BLOCKS) * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
     if (c->about == RC_QUIET)
-        told[MG_RC_WANTED] = call % 2 ? 2 : 0;
-    if (c->about == RC_VALUES && c->backward)
-        told[MG_RC_WANTED] = call % 2 ? 3 : 1;
+        told[MG_RC_WANTED] = is == NO_GRAD ? 2 : 0;
+    if (is == FROZEN)
+        told[MG_RC_WANTED] = 3;
     if (c->about == RC_PEAK)
         told[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, told[MG_RC_ROUNDS] = 2;
     do
@@ -295,17 +265,33 @@ static request draw(mg_run *run, const recompute_case *c, int call)
 
 void mg_10_recompute(mg_run *run, const void *one_case)
 {
+    enum {
+        OTHERS = ~(1 << RC_TYPES | 1 << RC_POLICY_AFTER | 1 << RC_PEAK),
+        BOTH = 1 << RC_TYPES | 1 << RC_POLICY_AFTER
+    };
+    static const mg_idea tries[] = {
+        { .rows = OTHERS | 1 << RC_PEAK },
+        { .rows = OTHERS & ~(1 << RC_KEPT | 1 << RC_KEPT_16 | 1 << RC_QUIET | 1 << RC_NESTED) },
+        { "x that wants no gradient", "parameters alone may want gradients", FROZEN, 1 << RC_VALUES },
+        { "evaluation", "in MT_EVAL, which changes dropout only, all is recorded as always", EVAL,
+          1 << RC_KEPT | 1 << RC_POLICY_AFTER },
+        { "f16", NULL, F16, 1 << RC_KEPT_16 },
+        { "three levels", NULL, BLOCKS, 1 << RC_NESTED },
+        { "inside mt_no_grad", NULL, NO_GRAD, 1 << RC_QUIET },
+        { "forward in bf16, backward without autocast's keeper", NULL, CASTS, BOTH },
+        { "forward in f16, backward in bf16", NULL, CASTS + 1, BOTH },
+        { "forward in f32, backward in bf16", NULL, CASTS + 2, BOTH },
+        { "forward in bf16, backward in f32", NULL, CASTS + 3, BOTH },
+    };
     const recompute_case *c = one_case;
     bool good = c->about != RC_READY || mg_10_unused(run);
-    for (int call = 0; call < calls_of(c) && good; call++) {
-        request r = draw(run, c, call), as_it_is = r;
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, tries, c->about);) {
+        request r = draw(run, c, t.is), as_it_is = r;
         outcome got = { 0 }, plain = { 0 };
         const mt_rng start = *mg_rng(run);
         as_it_is.function = "modules as they are";
-        mg_part(run, NULL, NULL);
         good = one_call(run, &as_it_is, &plain);
         *mg_rng(run) = start;
-        say_conditions(run, c, r.told);
         good = good && one_call(run, &r, &got) && judge(run, c->about, &r, &got, &plain);
         free(got.value);
         free(plain.value);

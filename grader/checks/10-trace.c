@@ -144,17 +144,14 @@ static bool place(mg_run *run, const pool_script *s, used *u, int64_t *count, in
 {
     const int64_t *piece = mg_result(run, "piece"), *offset = mg_result(run, "offset");
     used new = { piece[i], offset[i], offset[i] + s->event[i][1], i };
-    if (new.piece < 0) {
-        mg_fail(run, "event %lld: %lld bytes: got NULL or an address outside of all segments", (long long)i,
-                (long long)s->event[i][1]);
-        return false;
-    }
+    if (new.piece < 0)
+        return mg_fail(run, "event %lld: %lld bytes: got NULL or an address outside of all segments", (long long)i,
+                       (long long)s->event[i][1]);
     for (int64_t k = 0; k < *count; k++)
-        if (u[k].piece == new.piece && u[k].from < new.to &&new.from < u[k].to) {
-            mg_fail(run, "event %lld: bytes %lld to %lld of segment %lld overlap the block of event %lld", (long long)i,
-                    (long long)new.from, (long long)new.to, (long long)new.piece, (long long)u[k].event);
-            return false;
-        }
+        if (u[k].piece == new.piece && u[k].from < new.to &&new.from < u[k].to)
+            return mg_fail(run, "event %lld: bytes %lld to %lld of segment %lld overlap the block of event %lld",
+                           (long long)i, (long long)new.from, (long long)new.to, (long long)new.piece,
+                           (long long)u[k].event);
     u[(*count)++] = new;
     return true;
 }
@@ -212,14 +209,15 @@ static void judge(mg_run *run, const char *bar, const pool_script *s, int64_t wa
 
 void mg_10_trace(mg_run *run, const void *one_case)
 {
+    enum { WARM = 2, STEPS = 6 };
     static const int64_t varying[] = { 128, 64, 160, 96, 224, 112, 256, 176, 80, 208, 144, 240 };
     const char *bar = ((const trace_case *)one_case)->bar;
     pool_script s = { .memory = (int64_t)1 << 50 };
     int64_t warm = 0;
     lasting(&s);
-    for (int i = 0; i < (bar ? MT_COUNT(varying) : 6); i++) {
+    for (int i = 0; i < (bar ? MT_COUNT(varying) : STEPS); i++) {
         training_step(&s, bar ? varying[i] : 256);
-        warm = i == 1 ? s.n : warm;
+        warm = i < WARM ? s.n : warm;
     }
     if (mg_pool_call(run, &s))
         judge(run, bar, &s, warm);

@@ -21,9 +21,8 @@ bool mg_10_unused(mg_run *run)
         return true;
     mg_hint(run, "this forward is x + x: its result has a node, as edges are all parameters, and none of them gets a "
                  "gradient");
-    mg_fail(run,
-            "a parameter that forward does not use: the result has %lld nodes, expected 1; ready %lld times, "
-            "expected 1; it has %lld gradients, expected 0",
-            (long long)facts[0], (long long)facts[1], (long long)facts[2]);
-    return false;
+    return mg_fail(run,
+                   "a parameter that forward does not use: the result has %lld nodes, expected 1; ready %lld times, "
+                   "expected 1; it has %lld gradients, expected 0",
+                   (long long)facts[0], (long long)facts[1], (long long)facts[2]);
 }
