@@ -26,11 +26,21 @@ enum { MANY = 300, CALLS = 40 };
 
 void mg_13_buckets(mg_run *run, const void *one_case)
 {
+    enum { ANY, LARGE, ZERO, MORE, NONE, EMPTY };
+    static const mg_idea tries[] = {
+        { .times = 3 },
+        { "parameters of up to 2^40 elements", "numbers of elements are int64_t", LARGE, .times = 3 },
+        { "a limit of 0", "with a limit of 0 each parameter has a bucket of its own", ZERO, 1 << BUCKETS_EACH },
+        { "one element more than the last parameters", NULL, MORE, 1 << BUCKETS_EXACT, 3 },
+        { "no parameters", "without parameters there are no buckets", NONE, 1 << BUCKETS_ONE },
+        { "parameters without elements",
+          "a parameter without elements is in a bucket, too: the first may have one of its own", EMPTY,
+          1 << BUCKETS_ANY },
+    };
     plan_about about = ((const buckets_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < (about == BUCKETS_ONE || about == BUCKETS_ANY ? 7 : 6); try++) {
-        bool none = about == BUCKETS_ONE && try == 6, empty = about == BUCKETS_ANY && try == 6;
-        int64_t at = 0, limit, count = none ? 0 /* has no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        int64_t at = 0, limit, count = t.is == NONE ? 0 : mg_pick(rng, 1, MANY);
         mg_bucket want[MANY];
         mg_begin(run, "mt_buckets_plan");
         mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
@@ -38,23 +48,21 @@ void mg_13_buckets(mg_run *run, const void *one_case)
         int64_t *begin = mg_in(run, "begin", MT_I64, MT_SHAPE(count + 1));
         for (int64_t i = 0; i <= count; i++) {
             begin[i] = at;
-            if (empty) /* parameters without elements, the first of them in a bucket of its own */
+            if (t.is == EMPTY)
                 at += i == 0 ? 0 : 16 * mg_pick(rng, i == 1, 2);
             else
-                at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
+                at += 16 * mg_pick(rng, 1, t.is == LARGE ? (int64_t)1 << 36 : 6);
         }
-        limit = about == BUCKETS_EACH  ? (try == 1 ? 0 : mg_pick(rng, 0, 16))
+        limit = about == BUCKETS_EACH  ? (t.is == ZERO ? 0 : mg_pick(rng, 0, 16))
                 : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
                                        : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
-        if (empty)
+        if (t.is == EMPTY)
             limit = 16;
-        if (about == BUCKETS_EXACT) /* of the last parameters together, or one more */
-            limit = begin[count] - begin[mg_pick(rng, 0, mt_max(count - 1, 0))] + try / 3;
+        if (about == BUCKETS_EXACT) /* of the last parameters together */
+            limit = begin[count] - begin[mg_pick(rng, 0, mt_max(count - 1, 0))] + (t.is == MORE);
         mg_i64(run, "limit", limit);
         if (!mg_call(run))
             return;
-        if (empty)
-            mg_hint(run, "a parameter without elements is in a bucket, too: the first may have one of its own");
         int64_t buckets = mg_13_divide(want, begin, count, limit), got = *(const int64_t *)mg_result(run, "buckets");
         const mg_bucket *is = mg_result(run, "bucket");
         if (got != buckets) {
@@ -110,36 +118,49 @@ const char *mg_13_differ(mg_run *run, int64_t ranks)
 void mg_13_zero_part(mg_run *run, const void *one_case)
 {
     static const char *const names[] = { "bucket begin", "bucket end", "rank", "size" };
-    int64_t *in[4];
-    double begin[CALLS], end[CALLS];
+    static const mg_idea tries[] = { { .is = 20 }, { "large buckets", "elements are int64_t", INT64_C(1) << 40 } };
     (void)one_case;
-    mg_begin(run, "mt_zero_part");
-    mg_out(run, "begin", MT_I64, MT_SHAPE(CALLS));
-    mg_out(run, "end", MT_I64, MT_SHAPE(CALLS));
-    for (int a = 0; a < 4; a++)
-        in[a] = mg_in(run, names[a], MT_I64, MT_SHAPE(CALLS));
-    for (int i = 0; i < CALLS; i++) {
-        int64_t size = mg_pick(mg_rng(run), 1, 9), n = mg_pick(mg_rng(run), 1, i % 2 ? 20 : (int64_t)1 << 40);
-        int64_t first = mg_pick(mg_rng(run), 0, 1000), rank = mg_pick(mg_rng(run), 0, size - 1);
-        int64_t length = (n + size - 1) / size;
-        in[0][i] = first, in[1][i] = first + n, in[2][i] = rank, in[3][i] = size;
-        begin[i] = (double)(first + mt_min(rank * length, n));
-        end[i] = (double)(first + mt_min((rank + 1) * length, n));
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        int64_t *in[4];
+        double begin[CALLS], end[CALLS];
+        mg_begin(run, "mt_zero_part");
+        mg_out(run, "begin", MT_I64, MT_SHAPE(CALLS));
+        mg_out(run, "end", MT_I64, MT_SHAPE(CALLS));
+        for (int a = 0; a < 4; a++)
+            in[a] = mg_in(run, names[a], MT_I64, MT_SHAPE(CALLS));
+        for (int i = 0; i < CALLS; i++) {
+            int64_t size = mg_pick(mg_rng(run), 1, 9), n = mg_pick(mg_rng(run), 1, t.is);
+            int64_t first = mg_pick(mg_rng(run), 0, 1000), rank = mg_pick(mg_rng(run), 0, size - 1);
+            int64_t length = (n + size - 1) / size;
+            in[0][i] = first, in[1][i] = first + n, in[2][i] = rank, in[3][i] = size;
+            begin[i] = (double)(first + mt_min(rank * length, n));
+            end[i] = (double)(first + mt_min((rank + 1) * length, n));
+        }
+        if (mg_call(run) && mg_expect(run, "begin", begin, NULL))
+            mg_expect(run, "end", end, NULL);
     }
-    if (mg_call(run) && mg_expect(run, "begin", begin, NULL))
-        mg_expect(run, "end", end, NULL);
 }
 
 void mg_13_zero_overlap(mg_run *run, const void *one_case)
 {
+    enum { ANY, FAR, BEFORE, BEHIND, AROUND, INSIDE };
+    static const mg_idea tries[] = {
+        { .times = 2 },
+        { "beyond 2^33 elements", "elements are int64_t", FAR, .times = 2 },
+        { "a part that begins before", NULL, BEFORE },
+        { "a part that ends behind", NULL, BEHIND },
+        { "a part around the other", NULL, AROUND },
+        { "a part from the same element on", NULL, INSIDE },
+    };
     (void)one_case;
-    for (int try = 0; try < 8; try++) {
-        int64_t n = mg_pick(mg_rng(run), 1, 40), m = mg_pick(mg_rng(run), 1, 40);
-        int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
-        if (try < 4) /* before, behind, around, inside */
-            n = mt_max(n, 2), begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try],
-            m = try == 2 ? 3 * n : m;
-        int64_t far = try % 2 ? INT64_C(1) << 33 : 0; /* elements of a model, more than an int counts */
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        int64_t n = mg_pick(mg_rng(run), 2, 40), m = t.is == AROUND ? 3 * n : mg_pick(mg_rng(run), 1, 40);
+        int64_t begin = 50, from_begin = t.is == BEFORE   ? begin - m / 2
+                                         : t.is == BEHIND ? begin + n / 2
+                                         : t.is == AROUND ? begin - n
+                                         : t.is == INSIDE ? begin
+                                                          : mg_pick(mg_rng(run), 0, 100);
+        int64_t far = t.is == FAR ? INT64_C(1) << 33 : 0;
         double want[40];
         mg_begin(run, "mt_zero_overlap");
         float *into = mg_inout(run, "into", MT_F32, MT_SHAPE(n)), *from = mg_in(run, "from", MT_F32, MT_SHAPE(m));

@@ -47,27 +47,28 @@ static void describe(mg_run *run, const question *q)
 
 void mg_13_seconds(mg_run *run, const void *one_case)
 {
+    static const mg_idea tries[] = { { NULL }, { "1 to 48 ranks", "the law holds for any number of ranks", true } };
     int algorithm = (int)((const choice_case *)one_case)->about;
-    question q[CALLS];
-    mg_begin(run, "mt_collective_seconds");
-    mg_out(run, "seconds", MT_I64, MT_SHAPE(CALLS));
-    int64_t *which = mg_in(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
-    for (int i = 0; i < CALLS; i++) {
-        q[i] = question_of(mg_rng(run));
-        q[i].ranks = i < 20 ? i + 1 : q[i].ranks;
-        which[i] = algorithm;
-    }
-    describe(run, q);
-    if (!mg_call(run))
-        return;
-    for (int i = 0; i < CALLS; i++) {
-        double got, want = law_of(&q[i], algorithm);
-        memcpy(&got, (const int64_t *)mg_result(run, "seconds") + i, sizeof got);
-        if (fabs(got - want) <= 1e-12 * want) /* a few products and sums */
-            continue;
-        mg_fail(run, "%s, %d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: %.9g s, expected %.9g",
-                names[algorithm], q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, got, want);
-        return;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        question q[CALLS];
+        mg_begin(run, "mt_collective_seconds");
+        mg_out(run, "seconds", MT_I64, MT_SHAPE(CALLS));
+        int64_t *which = mg_in(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
+        for (int i = 0; i < CALLS; i++) {
+            q[i] = question_of(mg_rng(run));
+            q[i].ranks = t.is ? i + 1 : q[i].ranks;
+            which[i] = algorithm;
+        }
+        describe(run, q);
+        const int64_t *seconds = mg_call(run) ? mg_result(run, "seconds") : NULL;
+        for (int i = 0; i < CALLS && seconds; i++) {
+            double got, want = law_of(&q[i], algorithm);
+            memcpy(&got, seconds + i, sizeof got);
+            if (!(fabs(got - want) <= 1e-12 * want)) /* a few products and sums */
+                mg_fail(run, "%s, %d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: %.9g s, expected %.9g",
+                        names[algorithm], q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, got,
+                        want);
+        }
     }
 }
 
@@ -126,51 +127,55 @@ static question on_another_network(question q)
     return q;
 }
 
-/* Equal times: one rank, no latency between two, messages that take no time. */
-static question equal(mt_rng *rng, int i)
+/* What is special in the questions of a part. */
+enum { ANY, CROSSOVER, LITTLE, NETWORK, ONE_RANK, NO_LATENCY, NO_TIME };
+
+static question special(mt_rng *rng, int64_t is, const question *before)
 {
-    question q = question_of(rng);
-    if (i % 3 == 0)
+    question q = is == CROSSOVER ? at_crossover(rng) : is == LITTLE ? by_little(rng) : question_of(rng);
+    if (is == NETWORK)
+        q = before ? on_another_network(*before) : at_crossover(rng);
+    else if (is == ONE_RANK)
         q.ranks = 1;
-    else if (i % 3 == 1)
+    else if (is == NO_LATENCY)
         q = (question){ .ranks = 2, .bytes = q.bytes & ~(int64_t)1, .network = { 0, 0x1p-30 } };
-    else
+    else if (is == NO_TIME)
         q.network = (mg_network){ 0, 0 };
     return q;
 }
 
 void mg_13_pick(mg_run *run, const void *one_case)
 {
-    bool ties = ((const choice_case *)one_case)->about == CHOICE_EQUAL;
-    question q[CALLS];
-    mg_begin(run, "mt_collective_pick");
-    mg_out(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
-    for (int i = 0; i < CALLS; i++) {
-        if (ties && i < CALLS / 2)
-            q[i] = equal(mg_rng(run), i);
-        else if (i % 6 == 4) /* after one at the crossover */
-            q[i] = on_another_network(q[i - 1]);
-        else
+    enum { OTHERS = ~(1 << CHOICE_EQUAL), EQUAL = 1 << CHOICE_EQUAL };
+    static const mg_idea tries[] = {
+        { .rows = OTHERS },
+        { "near the crossover", NULL, CROSSOVER, OTHERS },
+        { "times that differ by 1e-7", "compare the times as doubles, as they are", LITTLE, OTHERS },
+        { "the same message on another network", "keep nothing of an answer: the network may be another one", NETWORK },
+        { "one rank", NULL, ONE_RANK, EQUAL },
+        { "two ranks without a latency", NULL, NO_LATENCY, EQUAL },
+        { "messages that take no time", NULL, NO_TIME, EQUAL },
+    };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, ((const choice_case *)one_case)->about);) {
+        question q[CALLS];
+        mg_begin(run, "mt_collective_pick");
+        mg_out(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
+        for (int i = 0; i < CALLS; i++)
             do
-                q[i] = i % 6 == 2 ? by_little(mg_rng(run))
-                       : i % 2    ? at_crossover(mg_rng(run))
-                                  : question_of(mg_rng(run));
-            while (is_close(&q[i]) || (i == CALLS - 1 && best_of(&q[i]) == 0));
-    }
-    describe(run, q);
-    if (!mg_call(run))
-        return;
-    for (int i = 0; i < CALLS; i++) {
-        int64_t got = ((const int64_t *)mg_result(run, "algorithm"))[i], want = best_of(&q[i]);
-        if (got == want)
-            continue;
-        mg_fail(
-            run,
-            "%d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: ring %.6g s, tree %.6g s, doubling %.6g s; the "
-            "choice is %s, expected %s",
-            q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, law_of(&q[i], 0), law_of(&q[i], 1),
-            law_of(&q[i], 2), got >= 0 && got < MT_COUNT(names) ? names[got] : "none of them", names[want]);
-        return;
+                q[i] = special(mg_rng(run), t.is, i % 2 ? &q[i - 1] : NULL);
+            while (t.is < ONE_RANK && is_close(&q[i]));
+        describe(run, q);
+        const int64_t *algorithm = mg_call(run) ? mg_result(run, "algorithm") : NULL;
+        for (int i = 0; i < CALLS && algorithm; i++) {
+            int64_t got = algorithm[i], want = best_of(&q[i]);
+            if (got != want)
+                mg_fail(run,
+                        "%d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: ring %.6g s, tree %.6g s, doubling "
+                        "%.6g s; the choice is %s, expected %s",
+                        q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, law_of(&q[i], 0),
+                        law_of(&q[i], 1), law_of(&q[i], 2),
+                        got >= 0 && got < MT_COUNT(names) ? names[got] : "none of them", names[want]);
+        }
     }
 }
 
@@ -178,10 +183,11 @@ void mg_13_pick(mg_run *run, const void *one_case)
 void mg_13_chosen(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int ranks = 2; ranks <= 8; ranks++)
-        for (int large = 0; large < 2; large++) {
+    static const mg_idea tries[] = { { "short messages", NULL, .is = 1 }, { "long messages", NULL, .is = 8000 } };
+    for (mg_ideas each = { 0 }; MG_NEXT(run, &each, tries, 0);)
+        for (int ranks = 2; ranks <= 8; ranks++) {
             trial t = { .what = CHOSEN_ALL_REDUCE, .ranks = ranks, .dtype = MT_F32, .network = { 1e-4, 1e-8 } };
-            t.n = ranks * (large ? mg_pick(mg_rng(run), 8000, 9000) : mg_pick(mg_rng(run), 1, 100));
+            t.n = ranks * mg_pick(mg_rng(run), each.is, each.is + 99);
             if (!mg_13_call(run, &t) || !mg_13_judge_values(run, &t) || !mg_13_judge_time(run, &t))
                 return;
         }

@@ -216,11 +216,10 @@ static bool same_bits(mg_run *run, const trial *t)
     char name[120];
     for (int rank = 1; rank < t->ranks; rank++)
         for (int64_t i = 0; i < t->n; i++)
-            if (memcmp((const char *)t->got[rank] + i * size, (const char *)t->got[0] + i * size, (size_t)size) != 0) {
-                mg_fail(run, "%s: element %" PRId64 " is %.9g on rank %d, and %.9g on rank 0", mg_13_name(t, name), i,
-                        mt_load_f64(t->got[rank], t->dtype, i), rank, mt_load_f64(t->got[0], t->dtype, i));
-                return false;
-            }
+            if (memcmp((const char *)t->got[rank] + i * size, (const char *)t->got[0] + i * size, (size_t)size) != 0)
+                return mg_fail(run, "%s: element %" PRId64 " is %.9g on rank %d, and %.9g on rank 0",
+                               mg_13_name(t, name), i, mt_load_f64(t->got[rank], t->dtype, i), rank,
+                               mt_load_f64(t->got[0], t->dtype, i));
     return true;
 }
 
@@ -235,9 +234,9 @@ bool mg_13_judge_values(mg_run *run, const trial *t)
             if (right(t, rank, i, &want))
                 continue;
             recognise(run, t, rank, i, want);
-            mg_fail(run, "%s: element %" PRId64 " (part %d) of rank %d is %.9g, expected %.9g", mg_13_name(t, name), i,
-                    mg_13_source(t, i), rank, mt_load_f64(t->got[rank], t->dtype, i), want);
-            return false;
+            return mg_fail(run, "%s: element %" PRId64 " (part %d) of rank %d is %.9g, expected %.9g",
+                           mg_13_name(t, name), i, mg_13_source(t, i), rank, mt_load_f64(t->got[rank], t->dtype, i),
+                           want);
         }
     }
     return !mg_13_is_reduction(t->what) || t->what == RING_REDUCE_SCATTER || same_bits(run, t);
@@ -247,97 +246,145 @@ bool mg_13_judge_values(mg_run *run, const trial *t)
 
 enum { FEW = 8 /* calls on 1, 2, .. FEW ranks */ };
 
-/* The k-th call of a row; false: there is none. */
-static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
+/* A call of a row on so many ranks. */
+static trial trial_of(mg_run *run, const ranks_case *c, int ranks)
 {
-    static const mt_dtype types[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
-    static const int worlds[] = { 1, 2, 3, 5, 6, 8 }; /* each with four lengths */
-    mt_rng *rng = mg_rng(run);
-    *t = (trial){ .ranks = k < FEW ? k + 1 : mg_world(rng, MG_WORLD_PRIME), .op = c->op, .dtype = MT_F32 };
-    while (strcmp(functions[t->what], c->function) != 0)
-        t->what++;
-    t->n = t->ranks == 5 ? 10007 : mg_pick(rng, 30, 400);
-    bool more = k <= FEW;
-    switch (c->about) {
-    case RANKS_VALUES:
-        if (k > FEW) { /* long messages, of which the longer are of a type of 8 bytes */
-            t->ranks = k == FEW + 1 ? 3 : 2, t->dtype = k == FEW + 1 ? MT_F32 : MT_I64;
-            t->n = mg_long_parts(rng, t->what <= RING_ALL_REDUCE ? t->ranks : 1, t->dtype,
-                                 k == FEW + 1 ? 64 << 10 : 1 << 20);
-        }
-        more = k <= FEW + (c->op == RANKS_SUM && t->what != RING_ALL_REDUCE ? 2 : 0);
-        break;
-    case RANKS_UNEVEN:
-    case RANKS_MESSAGES:
-        t->ranks = k < 4 * MT_COUNT(worlds) ? worlds[k / 4] : t->ranks;
-        t->dtype = c->about == RANKS_UNEVEN ? MT_I32 : MT_F32;
-        t->n = (const int64_t[]){ t->ranks - 1, 0, t->ranks + 1, mg_pick(rng, 1, 400) }[k % 4];
-        more = k <= 4 * MT_COUNT(worlds);
-        break;
-    case RANKS_TYPES: /* each on three ranks, and its maximum in another world */
-        t->ranks = k < MT_COUNT(types) ? 3 : mg_world(rng, k % MT_COUNT(types));
-        t->dtype = types[k % MT_COUNT(types)];
-        t->op = k < MT_COUNT(types) ? RANKS_SUM : RANKS_MAX;
-        more = k < 2 * MT_COUNT(types);
-        break;
-    case RANKS_ROOTS:
-        t->ranks = k < 3 ? 3 : k < 8 ? 5 : k < 16 ? 8 : mg_world(rng, MG_WORLD_MANY);
-        t->root = k < 3 ? k : k < 8 ? k - 3 : k < 16 ? k - 8 : t->ranks - 1;
-        more = k < 17;
-        break;
-    case RANKS_BITS:
-        t->ranks = k < FEW ? (int)mg_pick(rng, 3, FEW) : t->ranks;
-        t->n = 1009;
-        t->wild = true;
-        break;
-    case RANKS_FAR:
-        t->ranks = k < FEW - 1 ? k + 2 : t->ranks;
-        t->n = ((int64_t)1 << 33) + mg_pick(rng, 0, 7);
-        t->fault = MG_FAULT_NO_DATA;
-        more = k < FEW;
-        break;
-    case RANKS_TIME:
-        t->ranks = k == FEW + 1 ? mg_world(rng, MG_WORLD_MANY) : t->ranks;
-        more = k <= FEW + (t->what != RING_ALL_REDUCE /* is both of the others */);
-        break;
-    default:
-        break;
-    }
-    if (c->about != RANKS_ROOTS)
-        t->root = (int)mt_rng_below(rng, t->ranks);
-    return more;
+    trial t = { .ranks = ranks, .op = c->op, .dtype = MT_F32, .wild = c->about == RANKS_BITS };
+    while (strcmp(functions[t.what], c->function) != 0)
+        t.what++;
+    t.n = c->about == RANKS_BITS ? 1009 : ranks == 5 ? 10007 : mg_pick(mg_rng(run), 30, 400);
+    t.root = (int)mt_rng_below(mg_rng(run), ranks);
+    return t;
 }
 
-/* More ranks than a word has bits: of one call everything is judged, as it takes long. */
-static bool judge_many(mg_run *run, trial *t)
+/* On many ranks everything is judged, as a call takes long. */
+static bool play(mg_run *run, const ranks_case *c, trial t)
 {
-    mg_hint(run, "any number of ranks is allowed, also more than a word has bits or an array of fixed size elements");
-    return mg_13_judge_values(run, t) && mg_13_judge_messages(run, t);
+    bool many = t.ranks > 64, messages = c->about == RANKS_MESSAGES || c->about == RANKS_FAR || many;
+    bool values = !messages && c->about != RANKS_TIME;
+    return mg_13_call(run, &t) && (!(values || many) || mg_13_judge_values(run, &t)) &&
+           (!messages || mg_13_judge_messages(run, &t)) && (c->about != RANKS_TIME || mg_13_judge_time(run, &t));
+}
+
+static bool lengths(mg_run *run, const ranks_case *c)
+{
+    enum { ANY, FEWER, NONE, MORE };
+    static const mg_idea tries[] = {
+        { "fewer elements than ranks", "a rank may have no element, and sends an empty part", FEWER },
+        { "no elements", "all parts may be empty", NONE },
+        { "one element more than ranks", "parts may have different lengths", MORE },
+        { NULL },
+    };
+    static const int worlds[] = { 1, 2, 3, 5, 6, 8, 13 };
+    bool good = true;
+    for (mg_ideas each = { 0 }; MG_NEXT(run, &each, tries, 0);)
+        for (int i = 0; i < MT_COUNT(worlds) && good; i++) {
+            trial t = trial_of(run, c, worlds[i]);
+            t.dtype = c->about == RANKS_UNEVEN ? MT_I32 : MT_F32;
+            t.n = each.is == NONE ? 0 : each.is == ANY ? mg_pick(mg_rng(run), 1, 400) : t.ranks + each.is - NONE;
+            good = play(run, c, t);
+        }
+    return good;
+}
+
+/* Each on three ranks, and its maximum in another world. */
+static bool types(mg_run *run, const ranks_case *c)
+{
+    static const mt_dtype all[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(all) && good; i++) {
+        trial sum = trial_of(run, c, 3), largest = trial_of(run, c, mg_world(mg_rng(run), i));
+        sum.op = RANKS_SUM, largest.op = RANKS_MAX;
+        sum.dtype = largest.dtype = all[i];
+        mg_part(run, mt_dtype_name(all[i]), NULL);
+        good = play(run, c, sum) && play(run, c, largest);
+    }
+    return good;
+}
+
+static bool roots(mg_run *run, const ranks_case *c)
+{
+    static const int worlds[] = { 3, 5, 8 };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(worlds); i++)
+        for (int root = 0; root < worlds[i] && good; root++) {
+            trial t = trial_of(run, c, worlds[i]);
+            t.root = root;
+            good = play(run, c, t);
+        }
+    return good;
+}
+
+/* Of which the longer one is of a type of 8 bytes. */
+static bool long_messages(mg_run *run, const ranks_case *c)
+{
+    trial t = trial_of(run, c, 3), longer = trial_of(run, c, 2);
+    longer.dtype = MT_I64;
+    t.n = mg_long_parts(mg_rng(run), t.what <= RING_ALL_REDUCE ? 3 : 1, MT_F32, 64 << 10);
+    longer.n = mg_long_parts(mg_rng(run), t.what <= RING_ALL_REDUCE ? 2 : 1, MT_I64, 1 << 20);
+    mg_part(run, "long messages",
+            "a message of more than 64 KiB or 1 MiB is not sent at once: a send waits for its receive");
+    return play(run, c, t) && play(run, c, longer);
+}
+
+static bool any_world(mg_run *run, const ranks_case *c)
+{
+    bool good = true;
+    for (int ranks = 1; ranks <= FEW + 1 && good; ranks++) {
+        trial t = trial_of(run, c, ranks <= FEW ? ranks : mg_world(mg_rng(run), MG_WORLD_PRIME));
+        if (c->about == RANKS_FAR)
+            t.n = ((int64_t)1 << 33) + mg_pick(mg_rng(run), 0, 7), t.fault = MG_FAULT_NO_DATA;
+        good = play(run, c, t);
+    }
+    return good;
+}
+
+static bool many_ranks(mg_run *run, const ranks_case *c)
+{
+    trial t = trial_of(run, c, mg_world(mg_rng(run), MG_WORLD_MANY));
+    t.root = c->about == RANKS_ROOTS ? t.ranks - 1 : t.root;
+    mg_part(run, "many ranks", MG_MANY_RANKS);
+    return play(run, c, t);
+}
+
+static bool searched(mg_run *run, const ranks_case *c)
+{
+    trial t = trial_of(run, c, FEW - 1);
+    t.searched = true;
+    mg_part(run, "a search for data races", NULL);
+    return play(run, c, t);
 }
 
 void mg_13_ranks(mg_run *run, const void *one_case)
 {
     const ranks_case *c = one_case;
-    trial t;
-    if (c->about == RANKS_FAILS || c->about == RANKS_CHANGED) {
-        trial_of(run, c, 0, &t);
-        (c->about == RANKS_FAILS ? mg_13_fail_each : mg_13_change_each)(run, &t);
-        return;
-    }
-    bool good = true;
-    for (int k = 0; good && trial_of(run, c, k, &t); k++) {
-        good = mg_13_call(run, &t);
-        if (good && c->about == RANKS_TIME)
-            good = (t.ranks <= 64 || judge_many(run, &t)) && mg_13_judge_time(run, &t);
-        else if (good && (c->about == RANKS_MESSAGES || c->about == RANKS_FAR))
-            good = mg_13_judge_messages(run, &t);
-        else
-            good = good && mg_13_judge_values(run, &t);
-    }
-    if (good && c->about == RANKS_VALUES && c->op == RANKS_SUM) {
-        trial_of(run, c, FEW - 2, &t);
-        t.searched = true;
-        if (mg_13_call(run, &t))
-            mg_13_judge_values(run, &t);
+    trial t = trial_of(run, c, 1);
+    bool is_ring = t.what == RING_ALL_REDUCE; /* made of the other two */
+    switch (c->about) {
+    case RANKS_FAILS:
+        mg_13_fail_each(run, &t);
+        break;
+    case RANKS_CHANGED:
+        mg_13_change_each(run, &t);
+        break;
+    case RANKS_UNEVEN:
+    case RANKS_MESSAGES:
+        lengths(run, c);
+        break;
+    case RANKS_TYPES:
+        types(run, c);
+        break;
+    case RANKS_ROOTS:
+        (void)(roots(run, c) && many_ranks(run, c));
+        break;
+    case RANKS_TIME:
+        (void)(any_world(run, c) && (is_ring || many_ranks(run, c)));
+        break;
+    case RANKS_VALUES:
+        (void)(any_world(run, c) && (is_ring || c->op != RANKS_SUM || long_messages(run, c)) &&
+               (c->op != RANKS_SUM || searched(run, c)));
+        break;
+    default:
+        any_world(run, c);
     }
 }

@@ -18,7 +18,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 300, LARGE = 3 /* the try of a row with numbers whose sum is above FLT_MAX */ };
+enum { MOST = 300 };
 
 static double v_of(const float *x, const float *error, int64_t i)
 {
@@ -30,9 +30,8 @@ static bool judge_kept(mg_run *run, const char *name, double v, double sent, dou
 {
     if (fabs(v - sent - kept) <= 2 * EPS * (fabs(v) + fabs(v - sent)))
         return true;
-    mg_fail(run, "%s, element %" PRId64 ": x + error is %.9g, sent is %.9g; the error is %.9g, expected %.9g", name, i,
-            v, sent, kept, v - sent);
-    return false;
+    return mg_fail(run, "%s, element %" PRId64 ": x + error is %.9g, sent is %.9g; the error is %.9g, expected %.9g",
+                   name, i, v, sent, kept, v - sent);
 }
 
 /* ---- one bit -------------------------------------------------------------------------------------------------- */
@@ -65,35 +64,39 @@ static bool judge_message(mg_run *run, const float *x, const float *error, int64
             mg_hint(run, "no elements have the scale 0");
         else if (fabs((double)scale - want) <= 0.01 * want)
             mg_hint(run, "a sum of many numbers in f32 has an error that grows with their number: add up in double");
-        mg_fail(run, "%" PRId64 " elements: scale %.9g, expected %.9g, the mean of |x + error|", n, (double)scale,
-                want);
-        return false;
+        return mg_fail(run, "%" PRId64 " elements: scale %.9g, expected %.9g, the mean of |x + error|", n,
+                       (double)scale, want);
     }
     for (int64_t i = 0; i < n; i++) {
         double v = v_of(x, error, i);
         bool bit = message[4 + i / 8] >> i % 8 & 1;
-        if (bit != (v >= 0)) {
-            mg_fail(run, "bit %" PRId64 " of %" PRId64 " is %d; x + error is %.9g", i, n, bit, v);
-            return false;
-        }
+        if (bit != (v >= 0))
+            return mg_fail(run, "bit %" PRId64 " of %" PRId64 " is %d; x + error is %.9g", i, n, bit, v);
         if (!judge_kept(run, "one bit", v, bit ? (double)scale : -(double)scale, (double)kept[i], i))
             return false;
     }
-    if (n % 8 && message[4 + n / 8] >> n % 8) {
-        mg_fail(run, "%" PRId64 " elements: bits of the last byte that belong to no element are not 0", n);
-        return false;
-    }
+    if (n % 8 && message[4 + n / 8] >> n % 8)
+        return mg_fail(run, "%" PRId64 " elements: bits of the last byte that belong to no element are not 0", n);
     return true;
 }
 
 void mg_13_onebit_pack(mg_run *run, const void *one_case)
 {
+    enum { ANY = -2, LARGE, SIZES = 1 << COMPRESS_SIZES }; /* or so many elements */
+    static const mg_idea tries[] = {
+        { NULL, NULL, ANY, ~SIZES, 3 },
+        { "sizes whose sum is above FLT_MAX",
+          "the mean of such sizes is a float, their sum is none: it becomes one last", LARGE, 1 << COMPRESS_AGAIN },
+        { "no elements", "without elements the scale is 0, and there is no byte of signs", 0, SIZES },
+        { "one element", NULL, 1, SIZES },
+        { "a whole byte of signs", NULL, 8, SIZES },
+        { "a part of a byte of signs", NULL, 33, SIZES },
+        { "many elements", "an array of all elements does not fit on a stack", MG_13_MANY, SIZES },
+    };
     compress_about about = ((const compress_case *)one_case)->about;
-    for (int try = 0; try < (about == COMPRESS_SIZES ? 5 : 4); try++) {
-        bool large = about == COMPRESS_AGAIN && try == LARGE;
-        int64_t n = about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33, MG_13_MANY }[try]
-                    : large                 ? MOST
-                                            : mg_pick(mg_rng(run), 9, MOST);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        bool large = t.is == LARGE;
+        int64_t n = t.is >= 0 ? t.is : large ? MOST : mg_pick(mg_rng(run), 9, MOST);
         mg_begin(run, "mt_onebit_pack");
         mg_as_called(run, "mt_onebit_pack(message, error, x, n=%" PRId64 ")", n);
         mg_out(run, "message", MT_U8, MT_SHAPE(message_bytes(n)));
@@ -105,18 +108,20 @@ void mg_13_onebit_pack(mg_run *run, const void *one_case)
             fill_zeros(x, error, n);
         for (int64_t i = 0; large && i < n; i++)
             x[i] *= 0x1p123F, error[i] *= 0x1p123F;
-        if (large)
-            mg_hint(run, "the sum of these sizes is above FLT_MAX, and their mean is not: it becomes a float last");
-        if (!mg_call(run) || !judge_message(run, x, error, n))
-            return;
+        if (mg_call(run))
+            judge_message(run, x, error, n);
     }
 }
 
 void mg_13_onebit_unpack(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int try = 0; try < 4; try++) {
-        int64_t n = (int64_t[]){ 1, 8, 33, mg_pick(mg_rng(run), 40, MOST) }[try];
+    static const mg_idea tries[] = { { .is = 0 },
+                                     { "one element", NULL, 1 },
+                                     { "a whole byte of signs", NULL, 8 },
+                                     { "a part of a byte of signs", NULL, 33 } };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        int64_t n = t.is ? t.is : mg_pick(mg_rng(run), 40, MOST);
         double want[MOST];
         float scale = mt_rng_uniform(mg_rng(run)) + 0.1f;
         mg_begin(run, "mt_onebit_unpack");
@@ -128,8 +133,8 @@ void mg_13_onebit_unpack(mg_run *run, const void *one_case)
             message[i] = (uint8_t)mt_rng_u32(mg_rng(run));
         for (int64_t i = 0; i < n; i++)
             want[i] = message[4 + i / 8] >> i % 8 & 1 ? (double)scale : -(double)scale;
-        if (!mg_call(run) || !mg_expect(run, "out", want, NULL))
-            return;
+        if (mg_call(run))
+            mg_expect(run, "out", want, NULL);
     }
 }
 
@@ -173,11 +178,10 @@ static bool judge_first(mg_run *run, const trade *t, int64_t r, int64_t begin, i
         double kept = at(t->after[r], t->n + begin + i);
         mean[i] += sent / (double)t->ranks;
         all[i] += scale;
-        if (fabs(kept - (v - sent)) > 8 * EPS * (fabs(v) + scale)) {
-            mg_fail(run, "%" PRId64 " ranks: error of rank %" PRId64 ", element %" PRId64 ": %.9g, expected %.9g",
-                    t->ranks, r, begin + i, kept, v - sent);
-            return false;
-        }
+        if (fabs(kept - (v - sent)) > 8 * EPS * (fabs(v) + scale))
+            return mg_fail(run,
+                           "%" PRId64 " ranks: error of rank %" PRId64 ", element %" PRId64 ": %.9g, expected %.9g",
+                           t->ranks, r, begin + i, kept, v - sent);
     }
     return true;
 }
@@ -195,17 +199,14 @@ static bool judge_second(mg_run *run, const trade *t, int64_t p, int64_t begin, 
             bool sign = fabs(mean[i]) > close; /* else rounding decides it */
             if (fabs((sign ? got : fabs(got)) - (sign ? sent : scale)) <= close)
                 continue;
-            mg_fail(run, "%" PRId64 " ranks: element %" PRId64 " on rank %" PRId64 " is %.9g, expected %.9g", t->ranks,
-                    begin + i, r, got, sent);
-            return false;
+            return mg_fail(run, "%" PRId64 " ranks: element %" PRId64 " on rank %" PRId64 " is %.9g, expected %.9g",
+                           t->ranks, begin + i, r, got, sent);
         }
-        if (fabs(at(t->after[p], begin + i) + kept - mean[i]) > 2 * close) {
-            mg_fail(run,
-                    "%" PRId64 " ranks, second phase: part_error of rank %" PRId64 ", element %" PRId64
-                    ": %.9g, expected %.9g",
-                    t->ranks, p, i, kept, mean[i] - at(t->after[p], begin + i));
-            return false;
-        }
+        if (fabs(at(t->after[p], begin + i) + kept - mean[i]) > 2 * close)
+            return mg_fail(run,
+                           "%" PRId64 " ranks, second phase: part_error of rank %" PRId64 ", element %" PRId64
+                           ": %.9g, expected %.9g",
+                           t->ranks, p, i, kept, mean[i] - at(t->after[p], begin + i));
     }
     return true;
 }
@@ -239,11 +240,10 @@ static bool judge_bytes(mg_run *run, const trade *t)
             want += r == rank ? 0 : own + message_bytes(part_begin(t, r + 1) - part_begin(t, r));
         if (deeds[rank].sends == 2 * (t->ranks - 1) && deeds[rank].sent == want)
             continue;
-        mg_fail(run,
-                "rank %" PRId64 " of %" PRId64 ", %" PRId64 " elements: %" PRId64 " messages, %" PRId64
-                " bytes; expected %" PRId64 ", %" PRId64,
-                rank, t->ranks, t->n, deeds[rank].sends, deeds[rank].sent, 2 * (t->ranks - 1), want);
-        return false;
+        return mg_fail(run,
+                       "rank %" PRId64 " of %" PRId64 ", %" PRId64 " elements: %" PRId64 " messages, %" PRId64
+                       " bytes; expected %" PRId64 ", %" PRId64,
+                       rank, t->ranks, t->n, deeds[rank].sends, deeds[rank].sent, 2 * (t->ranks - 1), want);
     }
     return true;
 }
@@ -286,47 +286,54 @@ static bool each_fails(mg_run *run)
     return true;
 }
 
-/* One call of try number `try`: each in another world, then two with long parts; false: judged. */
-static bool onebit_once(mg_run *run, compress_about about, int try)
+enum { NONE = MG_WORLDS, LONG, LONGER };
+
+/* One call in this world, or of no element, or with long parts; false: judged. */
+static bool onebit_once(mg_run *run, compress_about about, int64_t is)
 {
     mt_rng *rng = mg_rng(run);
-    trade t = { .ranks = mg_world(rng, try) };
-    t.n = about == COMPRESS_SIZES ? mg_pick(rng, 1, 9) : mg_pick(rng, 40, MOST);
-    if (about == COMPRESS_SIZES && try == MG_WORLD_POWER)
-        t.n = 0;
-    if (try >= MG_WORLDS) {
-        t.ranks = 2;
-        t.n = mg_long_parts(rng, 2, MT_F32, try == MG_WORLDS ? 64 << 10 : 1 << 20);
-    }
+    bool is_long = is == LONG || is == LONGER;
+    trade t = { .ranks = is_long ? 2 : mg_world(rng, is == NONE ? MG_WORLD_POWER : (int)is) };
+    t.n = is == NONE                ? 0
+          : is_long                 ? mg_long_parts(rng, 2, MT_F32, is == LONG ? 64 << 10 : 1 << 20)
+          : about == COMPRESS_SIZES ? mg_pick(rng, 1, 9)
+                                    : mg_pick(rng, 40, MOST);
     t.longest = mt_ceil_div(t.n, t.ranks);
-    if (!exchange(run, &t, NULL, about == COMPRESS_AGAIN && try == MG_WORLD_THREE))
+    if (!exchange(run, &t, NULL, about == COMPRESS_AGAIN && is == MG_WORLD_THREE))
         return false;
     mg_13_arrays_after(run, t.after, (int)t.ranks, MT_F32, 2 * t.n + t.longest);
     for (int64_t r = 0; r < t.ranks; r++)
-        if (((const int64_t *)mg_result(run, "status, operations"))[2 * r] != MT_OK) {
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns an error: %.*s", r, t.ranks, MG_RANKS_WORDS - 1,
-                    (const char *)mg_result(run, "words") + r * MG_RANKS_WORDS);
-            return false;
-        }
-    if ((about == COMPRESS_BYTES || try == MG_WORLD_MANY) && !judge_bytes(run, &t))
+        if (((const int64_t *)mg_result(run, "status, operations"))[2 * r] != MT_OK)
+            return mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns an error: %.*s", r, t.ranks,
+                           MG_RANKS_WORDS - 1, (const char *)mg_result(run, "words") + r * MG_RANKS_WORDS);
+    if ((about == COMPRESS_BYTES || is == MG_WORLD_MANY) && !judge_bytes(run, &t))
         return false;
     for (int64_t r = 0; r < t.ranks; r++) {
         if (about != COMPRESS_BYTES && !judge_part(run, &t, r))
             return false;
-        if (memcmp(t.after[r], t.after[0], (size_t)t.n * sizeof(float)) != 0) {
-            mg_fail(run, "ranks 0 and %" PRId64 " of %" PRId64 " have other bits", r, t.ranks);
-            return false;
-        }
+        if (memcmp(t.after[r], t.after[0], (size_t)t.n * sizeof(float)) != 0)
+            return mg_fail(run, "ranks 0 and %" PRId64 " of %" PRId64 " have other bits", r, t.ranks);
     }
     return true;
 }
 
 void mg_13_onebit(mg_run *run, const void *one_case)
 {
+    enum { AGAIN = 1 << COMPRESS_AGAIN };
+    static const mg_idea tries[] = {
+        { "one rank", NULL, MG_WORLD_ONE },
+        { .is = MG_WORLD_TWO },
+        { .is = MG_WORLD_THREE },
+        { NULL, NULL, MG_WORLD_POWER, ~(1 << COMPRESS_SIZES) },
+        { "no elements", "without elements all parts are empty", NONE, 1 << COMPRESS_SIZES },
+        { .is = MG_WORLD_PRIME },
+        { "many ranks", MG_MANY_RANKS, MG_WORLD_MANY, AGAIN },
+        { "parts of more than 64 KiB", MG_LONG, LONG, AGAIN },
+        { "parts of more than 1 MiB", MG_LONG, LONGER, AGAIN },
+    };
     compress_about about = ((const compress_case *)one_case)->about;
     if (about == COMPRESS_BYTES && !each_fails(run))
         return;
-    for (int try = 0; try < (about == COMPRESS_AGAIN ? MG_WORLDS + 2 : MG_WORLD_MANY); try++)
-        if (!onebit_once(run, about, try))
-            return;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);)
+        onebit_once(run, about, t.is);
 }

@@ -154,16 +154,13 @@ static bool call(mg_run *run, script *s, ddp_about about)
         return false;
     const int64_t *result = mg_result(run, "results");
     for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
-        if (result[MG_DDP_CALLS] < 0 || result[MG_DDP_CALLS] > MG_HUB_ROWS) {
-            mg_fail(run, "rank %" PRId64 ": the worker's record of its collectives is impossible", r);
-            return false;
-        }
+        if (result[MG_DDP_CALLS] < 0 || result[MG_DDP_CALLS] > MG_HUB_ROWS)
+            return mg_fail(run, "rank %" PRId64 ": the worker's record of its collectives is impossible", r);
         if (result[MG_DDP_STATUS] == MT_OK || s->fails >= 0)
             continue;
         mg_hint(run, "all ranks must call the same collectives in the same order, whatever is complete first");
-        mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 ": %s", r, s->ranks,
-                result[MG_DDP_STATUS], mg_13_differ(run, s->ranks));
-        return false;
+        return mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 ": %s", r, s->ranks,
+                       result[MG_DDP_STATUS], mg_13_differ(run, s->ranks));
     }
     return true;
 }
@@ -198,17 +195,13 @@ static bool judge_gradient(mg_run *run, const script *s, int64_t i, int64_t k)
     double tolerance, want = want_of(s, i, k, &tolerance);
     for (int64_t r = 0; r < s->ranks; r++) {
         float is = got[r * s->flat];
-        if (!(fabs((double)is - want) <= tolerance)) {
-            mg_fail(run,
-                    "%" PRId64 " ranks, %" PRId64 " buckets, %" PRId64 " micro-batches: on rank %" PRId64
-                    " element %" PRId64 " of the gradient of parameter %" PRId64 " is %.9g, expected %.9g",
-                    s->ranks, s->buckets, s->micro, r, k, i, (double)is, want);
-            return false;
-        }
-        if (memcmp(&is, got, sizeof is) != 0) {
-            mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
-            return false;
-        }
+        if (!(fabs((double)is - want) <= tolerance))
+            return mg_fail(run,
+                           "%" PRId64 " ranks, %" PRId64 " buckets, %" PRId64 " micro-batches: on rank %" PRId64
+                           " element %" PRId64 " of the gradient of parameter %" PRId64 " is %.9g, expected %.9g",
+                           s->ranks, s->buckets, s->micro, r, k, i, (double)is, want);
+        if (memcmp(&is, got, sizeof is) != 0)
+            return mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
     }
     return true;
 }
@@ -218,10 +211,9 @@ static bool judge_gradients(mg_run *run, const script *s)
     const int64_t *has = mg_result(run, "has a gradient");
     for (int64_t r = 0; r < s->ranks; r++)
         for (int64_t i = 0; i < s->count; i++)
-            if (!has[r * s->count + i]) {
-                mg_fail(run, "rank %" PRId64 " of %" PRId64 ": parameter %" PRId64 " has no gradient", r, s->ranks, i);
-                return false;
-            }
+            if (!has[r * s->count + i])
+                return mg_fail(run, "rank %" PRId64 " of %" PRId64 ": parameter %" PRId64 " has no gradient", r,
+                               s->ranks, i);
     bool good = true;
     for (int64_t i = 0; i < s->count; i++)
         for (int64_t k = 0; k < s->size[i] && good; k++)
@@ -240,9 +232,9 @@ static bool judge_parameters(mg_run *run, const script *s)
                     continue;
                 if (k > 0)
                     mg_hint(run, "broadcast all mt_numel elements: parameters have one to three dimensions here");
-                mg_fail(run, "rank %" PRId64 ": element %" PRId64 " of parameter %" PRId64 " is %.9g, rank 0 has %.9g",
-                        r, k, i, is, want);
-                return false;
+                return mg_fail(
+                    run, "rank %" PRId64 ": element %" PRId64 " of parameter %" PRId64 " is %.9g, rank 0 has %.9g", r,
+                    k, i, is, want);
             }
     return true;
 }
@@ -262,17 +254,14 @@ static bool judge_sends(mg_run *run, const script *s, int64_t rank, const row_of
         const mg_bucket *want = b < 0 ? NULL : &s->bucket[b];
         int64_t n = want ? want->end - want->begin : 1, at = want ? 4 * want->begin : -1;
         if (k >= calls || row[k][MG_HUB_KIND] != ALL_REDUCE || row[k][MG_HUB_N] != n ||
-            (want && row[k][MG_HUB_AT] != at) || row[k][MG_HUB_DTYPE] != (want ? MT_F32 : MT_I64)) {
-            mg_fail(run,
-                    "rank %" PRId64 ", %" PRId64 " micro-batches: all-reduce %" PRId64 " of the step is %s, expected "
-                    "%" PRId64 " elements from %" PRId64 " on",
-                    rank, s->micro, b + 1, k >= calls ? "missing" : "another", n, at / 4);
-            return false;
-        }
-        if (row[k][MG_HUB_WAITED] < 0) {
-            mg_fail(run, "rank %" PRId64 ": nobody has waited for all-reduce %" PRId64, rank, b + 1);
-            return false;
-        }
+            (want && row[k][MG_HUB_AT] != at) || row[k][MG_HUB_DTYPE] != (want ? MT_F32 : MT_I64))
+            return mg_fail(run,
+                           "rank %" PRId64 ", %" PRId64 " micro-batches: all-reduce %" PRId64
+                           " of the step is %s, expected "
+                           "%" PRId64 " elements from %" PRId64 " on",
+                           rank, s->micro, b + 1, k >= calls ? "missing" : "another", n, at / 4);
+        if (row[k][MG_HUB_WAITED] < 0)
+            return mg_fail(run, "rank %" PRId64 ": nobody has waited for all-reduce %" PRId64, rank, b + 1);
         if (b == 0)
             *first = &row[k];
     }
@@ -305,13 +294,11 @@ static bool judge_times(mg_run *run, const script *s)
             int64_t is = row[b][MG_HUB_CALLED] - result[r * MG_DDP_RESULTS + MG_DDP_BEGAN] - s->forward;
             int64_t want = complete_at(s, r, b);
             sent[b] = mt_max(sent[b], want);
-            if (is < want - 2 || is > want + 2) {
-                mg_fail(run,
-                        "rank %" PRId64 " of %" PRId64 ": bucket %" PRId64 " of %" PRId64
-                        " is sent %.3f ms after forward, expected %.3f",
-                        r, s->ranks, b, s->buckets, 1e-6 * (double)is, 1e-6 * (double)want);
-                return false;
-            }
+            if (is < want - 2 || is > want + 2)
+                return mg_fail(run,
+                               "rank %" PRId64 " of %" PRId64 ": bucket %" PRId64 " of %" PRId64
+                               " is sent %.3f ms after forward, expected %.3f",
+                               r, s->ranks, b, s->buckets, 1e-6 * (double)is, 1e-6 * (double)want);
         }
     }
     for (int64_t b = 0; b < s->buckets; b++)
@@ -320,11 +307,9 @@ static bool judge_times(mg_run *run, const script *s)
     ends = mt_max(ends, backward);
     for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
         int64_t took = result[MG_DDP_ENDED] - result[MG_DDP_BEGAN];
-        if (took < ends - 4 || took > ends + 4) {
-            mg_fail(run, "%" PRId64 " buckets: a step takes %.6f ms, of which backward %.6f; expected %.6f", s->buckets,
-                    1e-6 * (double)took, 1e-6 * (double)backward, 1e-6 * (double)ends);
-            return false;
-        }
+        if (took < ends - 4 || took > ends + 4)
+            return mg_fail(run, "%" PRId64 " buckets: a step takes %.6f ms, of which backward %.6f; expected %.6f",
+                           s->buckets, 1e-6 * (double)took, 1e-6 * (double)backward, 1e-6 * (double)ends);
     }
     return true;
 }
@@ -339,15 +324,13 @@ static bool judge_failure(mg_run *run, const script *s)
         if (result[MG_DDP_STATUS] != MT_ERR_UNAVAILABLE) {
             if (at_once)
                 mg_hint(run, "an all-reduce with a handle may fail at once: what it returns goes to note(), too");
-            mg_fail(run, "collective %" PRId64 " failed%s, and rank %" PRId64 " returns status %" PRId64, number,
-                    at_once ? " before it had begun" : "", r, result[MG_DDP_STATUS]);
-            return false;
+            return mg_fail(run, "collective %" PRId64 " failed%s, and rank %" PRId64 " returns status %" PRId64, number,
+                           at_once ? " before it had begun" : "", r, result[MG_DDP_STATUS]);
         } else if (number < s->count && result[MG_DDP_CALLS] != number + 1) {
             mg_hint(run, "call no further collective after one has failed");
-            mg_fail(run,
-                    "the broadcast of parameter %" PRId64 " failed, and rank %" PRId64 " goes on: %" PRId64 " more",
-                    number, r, result[MG_DDP_CALLS] - number - 1);
-            return false;
+            return mg_fail(
+                run, "the broadcast of parameter %" PRId64 " failed, and rank %" PRId64 " goes on: %" PRId64 " more",
+                number, r, result[MG_DDP_CALLS] - number - 1);
         }
     return true;
 }

@@ -15,7 +15,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 60, FAR = 3, FAILS, TRIES /* and then with long arrays */ };
+enum { MOST = 60 };
 
 /* The rule of mt_outer_delay. */
 static int64_t delay_of(int64_t seed, int64_t rank, int64_t round, int64_t slots)
@@ -72,11 +72,10 @@ static bool judge_pending(mg_run *run, const round_of *o)
                 double want = q == o->round % o->slots ? 0 : (double)o->pending[at] + (q == later ? d : 0);
                 if (fabs((double)got[at] - want) <= 4 * EPS * (fabs(want) + fabs(d)))
                     continue;
-                mg_fail(run,
-                        "round %" PRId64 ", rank %" PRId64 ", due in %" PRId64 " rounds: element %" PRId64
-                        " of what is pending is %.9g, expected %.9g",
-                        o->round, r, (q - o->round % o->slots + o->slots) % o->slots, i, (double)got[at], want);
-                return false;
+                return mg_fail(run,
+                               "round %" PRId64 ", rank %" PRId64 ", due in %" PRId64 " rounds: element %" PRId64
+                               " of what is pending is %.9g, expected %.9g",
+                               o->round, r, (q - o->round % o->slots + o->slots) % o->slots, i, (double)got[at], want);
             }
     return true;
 }
@@ -105,11 +104,10 @@ static bool judge_bits(mg_run *run, const round_of *o)
     const float *got = mg_result(run, "global"), *local = mg_result(run, "local");
     for (int64_t r = 0; r < o->ranks; r++)
         if (memcmp(got, got + r * o->n, (size_t)o->n * sizeof *got) != 0 ||
-            memcmp(got, local + r * o->n, (size_t)o->n * sizeof *got) != 0) {
-            mg_fail(run, "global and local of rank %" PRId64 " of %" PRId64 " do not have the bits of rank 0's global",
-                    r, o->ranks);
-            return false;
-        }
+            memcmp(got, local + r * o->n, (size_t)o->n * sizeof *got) != 0)
+            return mg_fail(
+                run, "global and local of rank %" PRId64 " of %" PRId64 " do not have the bits of rank 0's global", r,
+                o->ranks);
     return true;
 }
 
@@ -135,7 +133,6 @@ static bool judge_status(mg_run *run, const round_of *o)
         if (status[r] == (o->fails < 0 ? MT_OK : MT_ERR_UNAVAILABLE))
             continue;
         if (o->fails >= 0) {
-            mg_hint(run, "return the status of the collective that failed");
             mg_fail(run, "the all-reduce failed, and rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r,
                     o->ranks, status[r]);
         } else {
@@ -179,46 +176,50 @@ static void describe(mg_run *run, round_of *o, bool none_due)
     o->global = global, o->local = local, o->velocity = velocity, o->pending = pending;
 }
 
-static round_of round_for(mg_run *run, outer_about about, int try)
+/* What is special in a step, besides a world. */
+enum { IDLE = MG_WORLDS, FAILS, LONG, LONGER };
+
+static round_of round_for(mg_run *run, outer_about about, int64_t is)
 {
-    static const float rates[][TRIES][2] = {
-        [OUTER_MEAN] = { { 1, 0 }, { 0.25f, 0 }, { 1, 0 }, { 0.25f, 0 }, { 1, 0 } },
-        [OUTER_MOMENTUM] = { { 0.7f, 0.9f }, { 0.7f, 0.9f }, { 1, 0.9f }, { 0.7f, 0.9f }, { 0.7f, 0.9f } },
-        [OUTER_LATE] = { { 1, 0 }, { 0.7f, 0.9f }, { 0.7f, 0.9f }, { 0.25f, 0 }, { 1, 0 } },
-    };
-    static const int worlds[TRIES] = { MG_WORLD_ONE, MG_WORLD_THREE, MG_WORLD_PRIME, MG_WORLD_MANY, MG_WORLD_TWO };
+    static const float rates[] = { 1, 0.25f, 0.7f };
     mt_rng *rng = mg_rng(run);
-    bool late = about == OUTER_LATE;
-    round_of o = { .n = mg_pick(rng, 1, MOST),
-                   .ranks = mg_world(rng, try < TRIES ? worlds[try] : MG_WORLD_TWO),
-                   .slots = late ? 3 + try % 3 /* also a number that is no power of two */ : 1,
-                   .fails = late && try == FAILS ? 0 : -1,
-                   .lr = rates[about][try % TRIES][0],
-                   .momentum = rates[about][try % TRIES][1] };
-    if (try >= TRIES)
-        o.n = mg_long_parts(rng, 1, MT_F32, try == TRIES ? 64 << 10 : 1 << 20);
-    o.seed = mg_pick(rng, 0, 1 << 30), o.round = mg_pick(rng, 0, 50) + (try == FAR ? (int64_t)1 << 33 : 0);
+    bool late = about == OUTER_LATE, is_long = is == LONG || is == LONGER;
+    round_of o = { .n =
+                       is_long ? mg_long_parts(rng, 1, MT_F32, is == LONG ? 64 << 10 : 1 << 20) : mg_pick(rng, 1, MOST),
+                   .ranks = mg_world(rng, is < MG_WORLDS ? (int)is
+                                          : is == IDLE   ? MG_WORLD_PRIME
+                                                         : MG_WORLD_TWO),
+                   .slots = late ? mg_pick(rng, 3, 5) : 1, /* also a number that is no power of two */
+                   .fails = is == FAILS ? 0 : -1,
+                   .lr = rates[mg_pick(rng, 0, 2)],
+                   .momentum = about == OUTER_MEAN ? 0 : 0.9f };
+    o.seed = mg_pick(rng, 0, 1 << 30);
+    o.round = mg_pick(rng, 0, 50) + (is == MG_WORLD_MANY ? (int64_t)1 << 33 : 0);
     delay_all(&o);
     return o;
 }
 
 void mg_13_outer(mg_run *run, const void *one_case)
 {
+    enum { LATE = 1 << OUTER_LATE, MOMENTUM = 1 << OUTER_MOMENTUM };
+    static const mg_idea tries[] = {
+        { "one rank", "one rank has the mean of its own d", MG_WORLD_ONE },
+        { .is = MG_WORLD_THREE },
+        { NULL, NULL, MG_WORLD_PRIME, ~LATE },
+        { "nothing due", "nothing is due in this round: d is 0, and global moves by the momentum", IDLE, LATE },
+        { "many ranks in round 2^33", "rounds are int64_t; " MG_MANY_RANKS, MG_WORLD_MANY },
+        { "a collective that fails", "return the status of the collective that failed", FAILS, LATE },
+        { .is = MG_WORLD_TWO },
+        { "arrays of more than 64 KiB", MG_LONG, LONG, MOMENTUM | LATE },
+        { "arrays of more than 1 MiB", MG_LONG, LONGER, MOMENTUM },
+    };
     outer_about about = ((const outer_case *)one_case)->about;
-    for (int try = 0; try < TRIES + (about == OUTER_MOMENTUM ? 2 : about == OUTER_LATE); try++) {
-        bool none_due = about == OUTER_LATE && try == 2;
-        round_of o = round_for(run, about, try);
-        for (; none_due && any_now(&o); delay_all(&o))
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        round_of o = round_for(run, about, t.is);
+        for (; t.is == IDLE && any_now(&o); delay_all(&o))
             o.seed++;
-        describe(run, &o, none_due);
-        if (none_due)
-            mg_hint(run, "nothing is due in this round: d is 0, and global moves by the momentum");
-        else if (try > 0)
-            mg_hint(run, "lr %g, momentum %g, max_delay %" PRId64 ": the step is lr (mean d + momentum velocity)",
-                    (double)o.lr, (double)o.momentum, o.slots - 1);
-        if (!mg_ranks_call(run, try == 1) || !judge_status(run, &o))
-            return;
-        if (o.fails < 0 && (!judge_round(run, &o) || !judge_pending(run, &o)))
-            return;
+        describe(run, &o, t.is == IDLE);
+        if (mg_ranks_call(run, t.is == MG_WORLD_THREE) && judge_status(run, &o) && o.fails < 0 && judge_round(run, &o))
+            judge_pending(run, &o);
     }
 }

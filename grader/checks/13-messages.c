@@ -63,9 +63,8 @@ static bool right_peers(mg_run *run, const trial *t, int rank)
         int64_t kind = d->op[i][MG_OP_KIND], peer = d->op[i][MG_OP_PEER];
         if (kind == MG_OP_WAIT || peer == (rank + (kind == MG_OP_SEND ? 1 : t->ranks - 1)) % t->ranks)
             continue;
-        mg_fail(run, "%s: rank %d %s rank %" PRId64, mg_13_name(t, name), rank,
-                kind == MG_OP_SEND ? "sends to" : "receives from", peer);
-        return false;
+        return mg_fail(run, "%s: rank %d %s rank %" PRId64, mg_13_name(t, name), rank,
+                       kind == MG_OP_SEND ? "sends to" : "receives from", peer);
     }
     return true;
 }
@@ -83,9 +82,8 @@ static bool right_waits(mg_run *run, const trial *t, int rank)
         if (d->op[i][MG_OP_KIND] == MG_OP_WAIT || waits[i] == 1)
             continue;
         mg_hint(run, "every handle is waited for once (mt_wait)");
-        mg_fail(run, "%s: rank %d waits %d times for the end of its %s rank %" PRId64, mg_13_name(t, name), rank,
-                waits[i], d->op[i][MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", d->op[i][MG_OP_PEER]);
-        return false;
+        return mg_fail(run, "%s: rank %d waits %d times for the end of its %s rank %" PRId64, mg_13_name(t, name), rank,
+                       waits[i], d->op[i][MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", d->op[i][MG_OP_PEER]);
     }
     return true;
 }
@@ -106,9 +104,8 @@ static bool right_places(mg_run *run, const trial *t, int rank)
         int64_t bytes = t->what == RING_ALL_GATHER ? part_bytes(t, part) : t->n * size;
         if (op[MG_OP_KIND] == MG_OP_WAIT || (op[MG_OP_AT] == at && op[MG_OP_BYTES] == bytes))
             continue;
-        mg_fail(run, "%s: rank %d %s %" PRId64 " bytes at byte %" PRId64 " of its data", mg_13_name(t, name), rank,
-                op[MG_OP_KIND] == MG_OP_SEND ? "sends" : "receives", op[MG_OP_BYTES], op[MG_OP_AT]);
-        return false;
+        return mg_fail(run, "%s: rank %d %s %" PRId64 " bytes at byte %" PRId64 " of its data", mg_13_name(t, name),
+                       rank, op[MG_OP_KIND] == MG_OP_SEND ? "sends" : "receives", op[MG_OP_BYTES], op[MG_OP_AT]);
     }
     return true;
 }
@@ -125,9 +122,9 @@ static bool right_sum(mg_run *run, const trial *t)
         return true;
     if (sends == want && sent == want * t->n * mt_dtype_size(t->dtype))
         return true;
-    mg_fail(run, "%s: all ranks together send %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64,
-            mg_13_name(t, name), sends, sent, want, want * t->n * mt_dtype_size(t->dtype));
-    return false;
+    return mg_fail(
+        run, "%s: all ranks together send %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64,
+        mg_13_name(t, name), sends, sent, want, want * t->n * mt_dtype_size(t->dtype));
 }
 
 bool mg_13_judge_messages(mg_run *run, trial *t)
@@ -138,13 +135,11 @@ bool mg_13_judge_messages(mg_run *run, trial *t)
         int64_t sends, sent;
         expected(t, rank, &sends, &sent);
         const mg_deeds *d = &t->deeds[rank];
-        if (sends >= 0 && (d->sends != sends || d->sent != sent)) {
-            mg_fail(run,
-                    "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64
-                    " bytes",
-                    mg_13_name(t, name), rank, d->sends, d->sent, sends, sent);
-            return false;
-        }
+        if (sends >= 0 && (d->sends != sends || d->sent != sent))
+            return mg_fail(run,
+                           "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64
+                           " bytes",
+                           mg_13_name(t, name), rank, d->sends, d->sent, sends, sent);
         if (!right_peers(run, t, rank) || !right_waits(run, t, rank) || !right_places(run, t, rank))
             return false;
     }
@@ -202,12 +197,12 @@ bool mg_13_judge_time(mg_run *run, trial *t)
     double took = mg_13_replay(t->deeds, t->ranks, network), law = law_of(t, network);
     if (fabs(took - law) <= 1e-9 * law) /* a sum of at most 128 times */
         return true;
-    mg_fail(run,
-            "%s, latency %g s, %g s a byte: took %.9g s, the model predicts %.9g s. Rank %d ends last, after %" PRId64
-            " operations",
-            mg_13_name(t, name), network.latency, network.byte_time, took, law,
-            (int)(t->deeds[0].ends == took ? 0 : t->ranks - 1), t->deeds[0].ops);
-    return false;
+    return mg_fail(
+        run,
+        "%s, latency %g s, %g s a byte: took %.9g s, the model predicts %.9g s. Rank %d ends last, after %" PRId64
+        " operations",
+        mg_13_name(t, name), network.latency, network.byte_time, took, law,
+        (int)(t->deeds[0].ends == took ? 0 : t->ranks - 1), t->deeds[0].ops);
 }
 
 /* ---- a message that fails -------------------------------------------------------------------------------- */
@@ -261,11 +256,11 @@ static bool judge_changed(mg_run *run, const trial *t)
                 place = got == sum ? place : i;
                 continue;
             }
-            mg_fail(run,
-                    "%s: the %" PRId64 ". message that rank %" PRId64 " receives brings a number that is one more "
-                    "than was sent; element %" PRId64 " of rank %d is then %d, expected %d or one more",
-                    mg_13_name(t, name), t->message + 1, t->who, i, rank, (int)got, (int)sum);
-            return false;
+            return mg_fail(run,
+                           "%s: the %" PRId64 ". message that rank %" PRId64
+                           " receives brings a number that is one more "
+                           "than was sent; element %" PRId64 " of rank %d is then %d, expected %d or one more",
+                           mg_13_name(t, name), t->message + 1, t->who, i, rank, (int)got, (int)sum);
         }
     }
     if (place < 0)

@@ -157,8 +157,7 @@ bool mg_13_deeds(mg_run *run, mg_deeds *deeds, int ranks, int64_t most)
         deeds[r] = (mg_deeds){ .op = op + r * most, .ops = status[2 * r + 1] };
         if (mg_13_is_possible(&deeds[r], r, ranks, most))
             continue;
-        mg_fail(run, "rank %d: what the worker says of its messages is impossible", r);
-        return false;
+        return mg_fail(run, "rank %d: what the worker says of its messages is impossible", r);
     }
     return true;
 }

@@ -97,28 +97,18 @@ static void refuse(mg_run *run, int64_t k)
     fill(run, x, error, n, COMPRESS_AGAIN);
     if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 1)
         return;
-    mg_hint(run, "write or keep the MT_CHECK of k: the header says \"Aborts: not 0 <= k <= n\"");
     mg_fail(run, "%" PRId64 " of %" PRId64 " elements were accepted", k, n);
 }
 
-/* Few elements that are not zero, and some of these below the smallest normal number; how many are sent of them, and of
- * as many zeros. */
+/* Few elements that are not zero, and some of these below the smallest normal number; or as many zeros. */
 static const float few[] = { 0, -0.0f, 1e-40f, 0, 2, -0.0f, -1e-44f, 0, -2, 0, -0.0f, 1e-42f };
-static const int64_t of_few[] = { 3, 7, MT_COUNT(few) }, of_zeros[] = { 0, 5, MT_COUNT(few) };
 
-enum { RANDOM = 4, ZEROS = RANDOM + MT_COUNT(of_few), ALL = ZEROS + MT_COUNT(of_zeros) /* tries */ };
-
-static void fill_few(mg_run *run, float *x, float *error, int try)
+static void fill_few(float *x, float *error, bool zeros)
 {
     for (int64_t i = 0; i < MT_COUNT(few); i++) {
         error[i] = signbit(few[i]) ? -0.0f : 0;
-        x[i] = try < ZEROS ? few[i] : error[i];
+        x[i] = zeros ? error[i] : few[i];
     }
-    if (try < ZEROS)
-        mg_hint(run, "5 of 12 elements are not 0, and 3 of these are below the smallest normal number; -0 has the size "
-                     "of 0");
-    else
-        mg_hint(run, "all elements are 0 or -0: of equal sizes the first k are sent, each once");
 }
 
 static bool judge_packed(mg_run *run, const float *x, const float *error, int64_t n, int64_t k)
@@ -130,47 +120,74 @@ static bool judge_packed(mg_run *run, const float *x, const float *error, int64_
     choose(sent, x, error, n, k);
     for (int64_t i = 0; i < n; i++) {
         float v = sum_of(x, error, i), want = sent[i] ? 0 : v;
-        if (sent[i] && (index[at] != i || value[at] != v)) {
-            mg_fail(run,
-                    "%" PRId64 " of %" PRId64 " elements: number %" PRId64 " is element %d, %.9g; expected %" PRId64
-                    ", %.9g",
-                    k, n, at, (int)index[at], (double)value[at], i, (double)v);
-            return false;
-        }
+        if (sent[i] && (index[at] != i || value[at] != v))
+            return mg_fail(run,
+                           "%" PRId64 " of %" PRId64 " elements: number %" PRId64
+                           " is element %d, %.9g; expected %" PRId64 ", %.9g",
+                           k, n, at, (int)index[at], (double)value[at], i, (double)v);
         at += sent[i];
-        if (kept[i] != want) {
-            mg_fail(run, "%" PRId64 " of %" PRId64 " elements: error[%" PRId64 "] is %.9g, expected %.9g", k, n, i,
-                    (double)kept[i], (double)want);
-            return false;
-        }
+        if (kept[i] != want)
+            return mg_fail(run, "%" PRId64 " of %" PRId64 " elements: error[%" PRId64 "] is %.9g, expected %.9g", k, n,
+                           i, (double)kept[i], (double)want);
     }
     return true;
+}
+
+/* Calls beside random ones: k of n elements; n is FEW or ZEROS, or a number. */
+enum { FEW = -2, ZEROS, ALL = MT_COUNT(few) };
+#define FEW_HINT   "3 of 5 elements that are not 0 are below the smallest normal number; -0 has the size of 0"
+#define ZEROS_HINT "of equal sizes the first k are sent, each once: here all are 0 or -0"
+
+static const struct pack_try {
+    compress_about about;
+    const char *part, *hint;
+    int64_t n, k;
+} pack_tries[] = {
+    { COMPRESS_SIZES, "one element", NULL, 1, 1 },
+    { COMPRESS_SIZES, "none of the elements", "k may be 0: then nothing is sent", 33, 0 },
+    { COMPRESS_SIZES, "one of the elements", NULL, 33, 1 },
+    { COMPRESS_SIZES, "all elements", "k may be n: then all are sent, and all errors are 0", 33, 33 },
+    { COMPRESS_TIES, "few elements that are not 0", FEW_HINT, FEW, 3 },
+    { COMPRESS_TIES, "few elements that are not 0", FEW_HINT, FEW, 7 },
+    { COMPRESS_TIES, "few elements that are not 0", FEW_HINT, FEW, ALL },
+    { COMPRESS_TIES, "only zeros", ZEROS_HINT, ZEROS, 0 },
+    { COMPRESS_TIES, "only zeros", ZEROS_HINT, ZEROS, 5 },
+    { COMPRESS_TIES, "only zeros", ZEROS_HINT, ZEROS, ALL },
+};
+
+static bool pack(mg_run *run, compress_about about, int64_t is, int64_t k)
+{
+    int64_t n = is < 0 ? ALL : is;
+    mg_begin(run, "mt_topk_pack");
+    mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%" PRId64 ")", n, k);
+    mg_out(run, "index", MT_I32, MT_SHAPE(k));
+    mg_out(run, "value", MT_F32, MT_SHAPE(k));
+    float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
+    if (is < 0)
+        fill_few(x, error, is == ZEROS);
+    else
+        fill(run, x, error, n, about);
+    return mg_call(run) && judge_packed(run, x, error, n, k);
 }
 
 void mg_13_topk_pack(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
-    if (about == COMPRESS_SIZES && !pack_many(run))
-        return;
-    for (int try = 0; try < (about == COMPRESS_TIES ? ALL : RANDOM); try++) {
-        int64_t n = mg_pick(mg_rng(run), 20, MOST), k = mg_pick(mg_rng(run), 1, n - 1);
-        if (about == COMPRESS_SIZES)
-            n = try ? 33 : 1, k = (int64_t[]){ 1, 0, 1, 33 }[try];
-        if (try >= RANDOM)
-            n = MT_COUNT(few), k = try < ZEROS ? of_few[try - RANDOM] : of_zeros[try - ZEROS];
-        mg_begin(run, "mt_topk_pack");
-        mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%" PRId64 ")", n, k);
-        mg_out(run, "index", MT_I32, MT_SHAPE(k));
-        mg_out(run, "value", MT_F32, MT_SHAPE(k));
-        float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
-        if (try >= RANDOM)
-            fill_few(run, x, error, try);
-        else
-            fill(run, x, error, n, about);
-        if (!mg_call(run) || !judge_packed(run, x, error, n, k))
-            return;
+    bool good = true;
+    for (int i = 0; i < 4 && good && about != COMPRESS_SIZES; i++) {
+        int64_t n = mg_pick(mg_rng(run), 20, MOST);
+        good = pack(run, about, n, mg_pick(mg_rng(run), 1, n - 1));
     }
-    for (int64_t k = -1; k <= 1 && about == COMPRESS_SIZES; k += 2)
+    for (const struct pack_try *t = pack_tries; t < pack_tries + MT_COUNT(pack_tries) && good; t++) {
+        mg_part(run, t->part, t->hint ? "%s" : NULL, t->hint);
+        good = t->about != about || pack(run, about, t->n, t->k);
+    }
+    if (!good || about != COMPRESS_SIZES)
+        return;
+    mg_part(run, "many elements", "an array of all elements does not fit on a stack");
+    good = pack_many(run);
+    mg_part(run, "refusals", "write or keep the MT_CHECK of k: the header says \"Aborts: not 0 <= k <= n\"");
+    for (int64_t k = -1; k <= 1 && good; k += 2)
         refuse(run, k);
 }
 
@@ -192,17 +209,15 @@ static bool judge_failure(mg_run *run, int64_t ranks, int64_t fails)
     for (int64_t r = 0; r < ranks; r++, row += MG_HUB_ROWS) {
         if (status[r] != MT_ERR_UNAVAILABLE) {
             mg_hint(run, "return the status of the collective that failed");
-            mg_fail(run,
-                    "collective %" PRId64 " of %" PRId64 " ranks failed, and rank %" PRId64 " returns status %" PRId64,
-                    fails, ranks, r, status[r]);
-            return false;
+            return mg_fail(
+                run, "collective %" PRId64 " of %" PRId64 " ranks failed, and rank %" PRId64 " returns status %" PRId64,
+                fails, ranks, r, status[r]);
         }
         if (!row[fails + 1][MG_HUB_LATE]) /* or begun before, with a handle */
             continue;
         mg_hint(run, "call no further collective after one has failed");
-        mg_fail(run, "collective %" PRId64 " of %" PRId64 " ranks failed, and rank %" PRId64 " calls another", fails,
-                ranks, r);
-        return false;
+        return mg_fail(run, "collective %" PRId64 " of %" PRId64 " ranks failed, and rank %" PRId64 " calls another",
+                       fails, ranks, r);
     }
     return true;
 }
@@ -224,10 +239,8 @@ static bool same_bits(mg_run *run, int64_t ranks, int64_t n)
 {
     const float *got = mg_result(run, "data");
     for (int64_t r = 1; r < ranks; r++)
-        if (memcmp(got, got + r * n, (size_t)n * sizeof *got) != 0) {
-            mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
-            return false;
-        }
+        if (memcmp(got, got + r * n, (size_t)n * sizeof *got) != 0)
+            return mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
     return true;
 }
 
@@ -279,11 +292,9 @@ static bool judge_means(mg_run *run, const means *m, int64_t fails)
     if (fails >= 0 && is_called(run, m->ranks, fails))
         return judge_failure(run, m->ranks, fails);
     for (int64_t r = 0; r < m->ranks; r++)
-        if (((const int64_t *)mg_result(run, "status"))[r] != MT_OK) {
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r, m->ranks,
-                    ((const int64_t *)mg_result(run, "status"))[r]);
-            return false;
-        }
+        if (((const int64_t *)mg_result(run, "status"))[r] != MT_OK)
+            return mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r, m->ranks,
+                           ((const int64_t *)mg_result(run, "status"))[r]);
     return mg_expect(run, "data", m->want, m->tolerance) && mg_expect(run, "error", m->kept, NULL) &&
            same_bits(run, m->ranks, m->n) && (!m->bytes || judge_gathered(run, m->ranks, m->k));
 }
@@ -312,17 +323,32 @@ static bool mean_of_largest(mg_run *run, int64_t ranks, int64_t n, int64_t k, in
 
 void mg_13_topk(mg_run *run, const void *one_case)
 {
+    enum { NONE = MG_WORLDS, FAIL_FIRST, FAIL_SECOND, LONG, LONGER, VALUES = ~(1 << COMPRESS_BYTES), BYTES = ~VALUES };
+    static const mg_idea tries[] = {
+        { "one rank", NULL, MG_WORLD_ONE },
+        { .is = MG_WORLD_TWO },
+        { .is = MG_WORLD_THREE },
+        { .is = MG_WORLD_POWER },
+        { .is = MG_WORLD_PRIME },
+        { "many ranks", MG_MANY_RANKS, MG_WORLD_MANY },
+        { "no element", "k may be 0: then all data are 0", NONE },
+        { "a first gather that fails", "return the status of the collective that failed", FAIL_FIRST, BYTES },
+        { "a second gather that fails", "return the status of the collective that failed", FAIL_SECOND, BYTES },
+        { "long messages", MG_LONG, LONG, VALUES },
+        { "long arrays", "elements may be more than a stack has room for", LONGER, VALUES },
+    };
     mt_rng *rng = mg_rng(run);
-    bool good = true, bytes = ((const compress_case *)one_case)->about == COMPRESS_BYTES;
-    for (int world = 0; world < MG_WORLDS + 1 && good; world++) { /* the last of nothing */
-        int64_t n = mg_pick(rng, 20, MOST), k = world == MG_WORLDS ? 0 : mg_pick(rng, 1, n / 2);
-        good = mean_of_largest(run, mg_world(rng, world), n, k, -1, bytes, !bytes && world == MG_WORLD_THREE);
-    }
-    for (int64_t fails = 0; fails < 2 && good && bytes; fails++) /* one gather may bring both */
-        good = mean_of_largest(run, 3, mg_pick(rng, 20, MOST), mg_pick(rng, 1, 9), fails, true, false);
-    /* Long messages, and long arrays; not both, for units that look for one element after the other. */
-    for (int is_long = 0; is_long < 2 && good && !bytes; is_long++) {
-        int64_t n = mg_long_parts(rng, 1, MT_F32, is_long ? 1 << 20 : 64 << 10);
-        good = mean_of_largest(run, 2, n, is_long ? mg_pick(rng, 1, 9) : n - mg_pick(rng, 0, 9), -1, false, false);
+    compress_about about = ((const compress_case *)one_case)->about;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        int64_t n = t.is == LONG     ? mg_long_parts(rng, 1, MT_F32, 64 << 10)
+                    : t.is == LONGER ? mg_long_parts(rng, 1, MT_F32, 1 << 20)
+                                     : mg_pick(rng, 20, MOST);
+        int64_t k = t.is == NONE ? 0 : t.is == LONG ? n - mg_pick(rng, 0, 9) : mg_pick(rng, 1, 9);
+        bool fails = t.is == FAIL_FIRST || t.is == FAIL_SECOND;
+        int ranks = t.is < NONE ? mg_world(rng, (int)t.is)
+                    : fails     ? 3
+                                : mg_world(rng, t.is == NONE ? MG_WORLD_ONE : MG_WORLD_TWO);
+        mean_of_largest(run, ranks, n, k, fails ? t.is - FAIL_FIRST : -1, about == COMPRESS_BYTES,
+                        about != COMPRESS_BYTES && t.is == MG_WORLD_THREE);
     }
 }

@@ -152,10 +152,9 @@ static bool call(mg_run *run, script *s, zero_about about)
         if (result[MG_ZERO_STATUS] != (s->fails < 0 ? MT_OK : MT_ERR_UNAVAILABLE)) {
             if (s->fails >= 0)
                 mg_hint(run, "what a collective returns, or the wait for it, is the status of the step");
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 "%s%s", r, s->ranks,
-                    result[MG_ZERO_STATUS], s->fails < 0 ? ": " : ", and a collective failed",
-                    s->fails < 0 ? mg_13_differ(run, s->ranks) : "");
-            return false;
+            return mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 "%s%s", r, s->ranks,
+                           result[MG_ZERO_STATUS], s->fails < 0 ? ": " : ", and a collective failed",
+                           s->fails < 0 ? mg_13_differ(run, s->ranks) : "");
         }
     return true;
 }
@@ -208,11 +207,11 @@ static bool judge_parameters(mg_run *run, const script *s, const model *m)
                 double is = (double)got[r * s->flat + k];
                 if (fabs(is - m->p[k]) <= m->close[k] && got[r * s->flat + k] == got[k])
                     continue;
-                mg_fail(run,
-                        "stage %" PRId64 ", %" PRId64 " ranks, %" PRId64 " buckets: after %d steps element %" PRId64
-                        " of parameter %" PRId64 " is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g",
-                        s->stage, s->ranks, s->buckets, STEPS, k - s->place[i], i, is, r, (double)got[k], m->p[k]);
-                return false;
+                return mg_fail(
+                    run,
+                    "stage %" PRId64 ", %" PRId64 " ranks, %" PRId64 " buckets: after %d steps element %" PRId64
+                    " of parameter %" PRId64 " is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g",
+                    s->stage, s->ranks, s->buckets, STEPS, k - s->place[i], i, is, r, (double)got[k], m->p[k]);
             }
     return true;
 }
@@ -227,10 +226,10 @@ static bool judge_norms(mg_run *run, const script *s, const model *m)
             bool same = got[r * STEPS + step] == got[step] || isnan(is);
             if (same && (isfinite(want) ? fabs(is - want) <= 1e-6 * want : !isfinite(is)))
                 continue;
-            mg_fail(run,
-                    "%" PRId64 " ranks, step %" PRId64 ": the norm is %.17g on rank %" PRId64 ", expected about %.9g%s",
-                    s->ranks, step, is, r, want, same ? "" : ", and the same bits on all ranks");
-            return false;
+            return mg_fail(run,
+                           "%" PRId64 " ranks, step %" PRId64 ": the norm is %.17g on rank %" PRId64
+                           ", expected about %.9g%s",
+                           s->ranks, step, is, r, want, same ? "" : ", and the same bits on all ranks");
         }
     return true;
 }
@@ -297,11 +296,10 @@ static bool judge_rows(mg_run *run, const script *s)
         want[1] = s->stage == 3 ? STEPS * gathered_bytes(s) : want[0];
         if (bytes[0] == want[0] && bytes[1] == want[1])
             continue;
-        mg_fail(run,
-                "rank %" PRId64 " of %" PRId64 ", %d steps: parts of %" PRId64 " bytes are reduced, and %" PRId64
-                " gathered; expected %" PRId64 " and %" PRId64,
-                r, s->ranks, STEPS, bytes[0], bytes[1], want[0], want[1]);
-        return false;
+        return mg_fail(run,
+                       "rank %" PRId64 " of %" PRId64 ", %d steps: parts of %" PRId64 " bytes are reduced, and %" PRId64
+                       " gathered; expected %" PRId64 " and %" PRId64,
+                       r, s->ranks, STEPS, bytes[0], bytes[1], want[0], want[1]);
     }
     return true;
 }
@@ -314,17 +312,15 @@ static bool judge_open(mg_run *run, const script *s)
         int64_t closed = result[MG_ZERO_CLOSED];
         if (result[MG_ZERO_OPEN] > 2 && s->about == ZERO_BYTES) {
             mg_hint(run, "close first, then open: three are never open, also for a moment");
-            mg_fail(run, "rank %" PRId64 ": %" PRId64 " buckets of parameters have memory while one is gathered", r,
-                    result[MG_ZERO_OPEN]);
-            return false;
+            return mg_fail(run, "rank %" PRId64 ": %" PRId64 " buckets of parameters have memory while one is gathered",
+                           r, result[MG_ZERO_OPEN]);
         }
-        if (closed != 0) {
-            mg_fail(run,
-                    "rank %" PRId64 ": %" PRId64 " times one of two parameters that an op reads was closed before the "
-                    "op ran",
-                    r, closed);
-            return false;
-        }
+        if (closed != 0)
+            return mg_fail(run,
+                           "rank %" PRId64 ": %" PRId64
+                           " times one of two parameters that an op reads was closed before the "
+                           "op ran",
+                           r, closed);
     }
     return true;
 }
@@ -345,11 +341,9 @@ static bool judge_freed(mg_run *run, const script *s)
 {
     for (int64_t r = 0; r < s->ranks; r++) {
         int64_t has = ((const int64_t *)mg_result(run, "results"))[r * MG_ZERO_RESULTS + MG_ZERO_HAS];
-        if (has != 0) {
-            mg_fail(run, "rank %" PRId64 ": %" PRId64 " of %" PRId64 " gradients are still there after the step", r,
-                    has, s->count);
-            return false;
-        }
+        if (has != 0)
+            return mg_fail(run, "rank %" PRId64 ": %" PRId64 " of %" PRId64 " gradients are still there after the step",
+                           r, has, s->count);
     }
     return true;
 }

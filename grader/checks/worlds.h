@@ -21,6 +21,11 @@ enum {
 /* mg_world -- the number of ranks of call number `call` of a row; the kinds follow one another. */
 int mg_world(mt_rng *rng, int call);
 
+/* Hints of parts on many ranks, and with long messages. */
+#define MG_MANY_RANKS \
+    "any number of ranks is allowed, also more than a word has bits or an array of fixed size elements"
+#define MG_LONG "a long message is not sent at once: a send may wait for its receive"
+
 /* mg_long_parts -- so many elements that each of `ranks` equal parts has more than that many bytes, and some are longer
  * by one element. A message of more than 64 KiB, or 1 MiB, is above what transports send at once. */
 int64_t mg_long_parts(mt_rng *rng, int ranks, mt_dtype dtype, int64_t bytes);
