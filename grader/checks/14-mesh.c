@@ -51,9 +51,9 @@ static bool judge_order(mg_run *run, const mesh *m)
             if (is == axis)
                 continue;
             mg_hint(run, "the header says in which order the splits are made: data, pipeline, tensor");
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 ": split number %" PRId64 " makes the %s axis, expected %s",
-                    rank, m->ranks, axis, is >= 0 && is < MG_MESH_AXES ? name[is] : "communicator of no", name[axis]);
-            return false;
+            return mg_fail(
+                run, "rank %" PRId64 " of %" PRId64 ": split number %" PRId64 " makes the %s axis, expected %s", rank,
+                m->ranks, axis, is >= 0 && is < MG_MESH_AXES ? name[is] : "communicator of no", name[axis]);
         }
     return true;
 }
@@ -67,11 +67,11 @@ static bool judge_members(mg_run *run, const mesh *m)
                 int64_t want = place < m->extent[axis] ? member(m, rank, axis, place) : -1;
                 if (got[place] == want)
                     continue;
-                mg_fail(run,
-                        "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 ": rank %" PRId64
-                        " along the %s axis: place %" PRId64 " is rank %" PRId64 ", expected %" PRId64 " (-1: none)",
-                        m->extent[0], m->extent[1], m->extent[2], rank, name[axis], place, got[place], want);
-                return false;
+                return mg_fail(run,
+                               "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 ": rank %" PRId64
+                               " along the %s axis: place %" PRId64 " is rank %" PRId64 ", expected %" PRId64
+                               " (-1: none)",
+                               m->extent[0], m->extent[1], m->extent[2], rank, name[axis], place, got[place], want);
             }
     return true;
 }
@@ -87,58 +87,75 @@ static bool judge_results(mg_run *run, const mesh *m, int64_t status, int64_t sp
         if (!is_new && got[MG_MESH_STATUS] == status && !got[MG_MESH_SAID])
             mg_hint(run, "mt_fail returns the status, and keeps a message for mt_last_error: here with data, pipeline, "
                          "tensor and the number of ranks");
-        mg_fail(run,
-                "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 " on %" PRId64 " ranks: rank %" PRId64
-                " returns status %" PRId64 ", expected %" PRId64 "; %" PRId64 " splits, expected %" PRId64 "; %" PRId64
-                " communicators are not freed; *out is %s%s",
-                m->extent[0], m->extent[1], m->extent[2], m->ranks, rank, got[MG_MESH_STATUS], status,
-                got[MG_MESH_SPLITS], splits, got[MG_MESH_OPEN], got[MG_MESH_CHANGED] ? "written" : "unchanged",
-                is_new || got[MG_MESH_SAID] ? "" : "; there is no message with all four numbers");
-        return false;
+        return mg_fail(run,
+                       "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 " on %" PRId64
+                       " ranks: rank %" PRId64 " returns status %" PRId64 ", expected %" PRId64 "; %" PRId64
+                       " splits, expected %" PRId64 "; %" PRId64 " communicators are not freed; *out is %s%s",
+                       m->extent[0], m->extent[1], m->extent[2], m->ranks, rank, got[MG_MESH_STATUS], status,
+                       got[MG_MESH_SPLITS], splits, got[MG_MESH_OPEN], got[MG_MESH_CHANGED] ? "written" : "unchanged",
+                       is_new || got[MG_MESH_SAID] ? "" : "; there is no message with all four numbers");
     }
     return true;
 }
 
 /* Extents that are not a mesh of these ranks; in some the product is right if it is cut to 32 bits, or to 64. */
 static const struct {
+    const char *part;
     int64_t ranks, dp, pp, tp;
 } wrong[] = {
-    { 4, 2, 1, 1 },
-    { 4, 2, 2, 2 },
-    { 5, 2, 1, 2 },
-    { 1, -1, 1, -1 },
-    { 4, -2, -2, 1 },
-    { 3, 0, 1, 1 },
-    { 6, 6, 1, 0 },
-    { 1, 641, 6700417, 1 },
-    { 2, 1 << 30, 1 << 30, 1 << 4 },
-    { 6, 4, 1, 1 },
-    { 4, 2147418113, 1718039348, 5 },
-    { 3, 35, 1056175639, 998034439 },
+    { "a product below the ranks", 4, 2, 1, 1 },
+    { "a product above the ranks", 4, 2, 2, 2 },
+    { "a product below the ranks", 5, 2, 1, 2 },
+    { "extents below 0", 1, -1, 1, -1 },
+    { "extents below 0", 4, -2, -2, 1 },
+    { "an extent of 0", 3, 0, 1, 1 },
+    { "an extent of 0", 6, 6, 1, 0 },
+    { "a product above 32 bits", 1, 641, 6700417, 1 },
+    { "a product above 64 bits", 2, 1 << 30, 1 << 30, 1 << 4 },
+    { "a product below the ranks", 6, 4, 1, 1 },
+    { "a product above 64 bits", 4, 2147418113, 1718039348, 5 },
+    { "a product above 64 bits", 3, 35, 1056175639, 998034439 },
 };
 
 void mg_14_mesh(mg_run *run, const void *one_case)
 {
     mesh_about about = ((const mesh_case *)one_case)->about;
-    mt_rng *rng = mg_rng(run);
     if (about == MESH_REFUSED) {
         for (int i = 0; i < MT_COUNT(wrong); i++) {
+            mg_part(run, wrong[i].part, NULL);
             mesh m = { wrong[i].ranks, { wrong[i].dp, wrong[i].pp, wrong[i].tp }, -1 };
             if (!call(run, &m) || !judge_results(run, &m, MT_ERR_ARGUMENT, 0))
                 return;
         }
         return;
     }
-    /* In the last three a place along an axis has more than 5 bits. */
-    static const int64_t some[][MG_MESH_AXES] = { { 2, 3, 2 },  { 3, 2, 2 },  { 2, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 },
-                                                  { 3, 2, 1 },  { 1, 1, 1 },  { 5, 1, 1 }, { 1, 7, 1 }, { 1, 1, 4 },
-                                                  { 33, 2, 1 }, { 2, 1, 33 }, { 1, 2, 33 } };
-    int first = about == MESH_ONE ? 3 : 0, last = about == MESH_ONE ? (int)MT_COUNT(some) : 3;
-    for (int i = first; i < last; i++) {
-        mesh m = { 1, { some[i][0], some[i][1], some[i][2] }, -1 };
+    static const struct {
+        const char *part;
+        bool is_one; /* of the rows of MESH_ONE: an axis has one rank */
+        int64_t extent[MG_MESH_AXES];
+    } some[] = {
+        { NULL, false, { 2, 3, 2 } },
+        { NULL, false, { 3, 2, 2 } },
+        { NULL, false, { 2, 2, 3 } },
+        { "an axis of one rank", true, { 1, 3, 2 } },
+        { "an axis of one rank", true, { 2, 1, 3 } },
+        { "an axis of one rank", true, { 3, 2, 1 } },
+        { "one rank", true, { 1, 1, 1 } },
+        { "one axis", true, { 5, 1, 1 } },
+        { "one axis", true, { 1, 7, 1 } },
+        { "one axis", true, { 1, 1, 4 } },
+        { "many ranks", true, { 33, 2, 1 } },
+        { "many ranks", true, { 2, 1, 33 } },
+        { "many ranks", true, { 1, 2, 33 } },
+    };
+    for (int i = 0; i < MT_COUNT(some); i++) {
+        if (some[i].is_one != (about == MESH_ONE))
+            continue;
+        mg_part(run, some[i].part, NULL);
+        mesh m = { 1, { some[i].extent[0], some[i].extent[1], some[i].extent[2] }, -1 };
         m.ranks = m.extent[0] * m.extent[1] * m.extent[2];
         if (about == MESH_FAILS)
-            m.fails = i == 0 ? mg_pick(rng, 0, 2) : i;
+            m.fails = i;
         bool fails = about == MESH_FAILS;
         if (!call(run, &m) || !judge_results(run, &m, fails ? MT_ERR_UNAVAILABLE : MT_OK, fails ? m.fails + 1 : 3))
             return;

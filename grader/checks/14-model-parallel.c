@@ -1,5 +1,5 @@
-/* 14-model-parallel.c -- the rows of lab 14. How they run: 14-mesh.c, 14-tensor.c, 14-layer.c, 14-vocabulary.c,
- * 14-schedule.c, 14-partition.c, 14-pipe.c. */
+/* 14-model-parallel.c -- the rows of lab 14. How they run: 14-mesh.c, 14-tensor.c, 14-layer.c, 14-norm.c,
+ * 14-vocabulary.c, 14-schedule.c, 14-partition.c, 14-pipe.c. */
 #include "checks/14-model-parallel.h"
 
 // clang-format off

@@ -67,7 +67,7 @@ typedef struct tensor_calls {
 bool mg_14_judge_calls(mg_run *run, int64_t ranks, const tensor_calls *want);
 bool mg_14_judge_failure(mg_run *run, int64_t ranks, int64_t fails);
 
-/* ---- vocabularies: 14-vocabulary.c ------------------------------------------------------------------------------- */
+/* ---- vocabularies: 14-vocabulary.c, 14-norm.c ----------------------------------------------------------------- */
 
 typedef enum vocabulary_about {
     VOCABULARY_EVEN,   /* as many rows on each rank */

@@ -83,17 +83,15 @@ static bool check(mg_run *run, const model *m)
     if (!call(run, m))
         return false;
     const int64_t *begin = mg_result(run, "begin"), *status = mg_result(run, "status");
-    if (*status != MT_OK || begin[0] != 0 || begin[m->stages] != m->layers) {
-        mg_fail(run, "%" PRId64 " layers in %d stages: status %" PRId64 ", from layer %" PRId64 " to %" PRId64,
-                m->layers, m->stages, *status, begin[0], begin[m->stages]);
-        return false;
-    }
+    if (*status != MT_OK || begin[0] != 0 || begin[m->stages] != m->layers)
+        return mg_fail(run, "%" PRId64 " layers in %d stages: status %" PRId64 ", from layer %" PRId64 " to %" PRId64,
+                       m->layers, m->stages, *status, begin[0], begin[m->stages]);
     for (int s = 0; s < m->stages; s++)
         if (begin[s] < 0 || begin[s + 1] <= begin[s] || begin[s + 1] > m->layers) {
             mg_hint(run, "every stage has at least one layer: the last cut is before the last stages - s layers");
-            mg_fail(run, "%" PRId64 " layers in %d stages: stage %d has the layers from %" PRId64 " to before %" PRId64,
-                    m->layers, m->stages, s, begin[s], begin[s + 1]);
-            return false;
+            return mg_fail(
+                run, "%" PRId64 " layers in %d stages: stage %d has the layers from %" PRId64 " to before %" PRId64,
+                m->layers, m->stages, s, begin[s], begin[s + 1]);
         }
     int64_t got = 0, at = 0,
             want = m->layers <= 12 ? by_brute_force(m->cost, m->layers, m->stages)
@@ -105,10 +103,9 @@ static bool check(mg_run *run, const model *m)
     }
     if (got == want)
         return true;
-    mg_fail(run,
-            "%" PRId64 " layers in %d stages: stage %" PRId64 " is the largest with %" PRId64 ", possible is %" PRId64,
-            m->layers, m->stages, at, got, want);
-    return false;
+    return mg_fail(
+        run, "%" PRId64 " layers in %d stages: stage %" PRId64 " is the largest with %" PRId64 ", possible is %" PRId64,
+        m->layers, m->stages, at, got, want);
 }
 
 static bool check_refused(mg_run *run, int64_t layers, int stages)
@@ -123,9 +120,8 @@ static bool check_refused(mg_run *run, int64_t layers, int stages)
         is_same = is_same && begin[s] == -7;
     if (*status == MT_ERR_ARGUMENT && is_same && said[0])
         return true;
-    mg_fail(run, "%" PRId64 " layers in %d stages: status %" PRId64 ", expected %d with a message; begin is %s", layers,
-            stages, *status, MT_ERR_ARGUMENT, is_same ? "unchanged" : "written");
-    return false;
+    return mg_fail(run, "%" PRId64 " layers in %d stages: status %" PRId64 ", expected %d with a message; begin is %s",
+                   layers, stages, *status, MT_ERR_ARGUMENT, is_same ? "unchanged" : "written");
 }
 
 static bool check_random(mg_run *run, int64_t layers, int stages, int64_t most)
@@ -157,12 +153,14 @@ static void ties(mg_run *run)
 /* The sum of all costs is up to 2^63 - 1: more than an int holds, and in a double the last bits are lost. */
 static void large(mg_run *run)
 {
-    for (int i = 0; i < 3; i++) {
-        int stages = i == 0 ? STAGES : (int)mg_pick(mg_rng(run), 2, STAGES);
-        int64_t layers = i == 0 ? LAYERS : mg_pick(mg_rng(run), stages, LAYERS);
+    static const mg_idea tries[] = { { .times = 2 }, { "many layers", "there may be any number of layers", true } };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        int stages = t.is ? STAGES : (int)mg_pick(mg_rng(run), 2, STAGES);
+        int64_t layers = t.is ? LAYERS : mg_pick(mg_rng(run), stages, LAYERS);
         if (!check_random(run, layers, stages, 1000) || !check_random(run, layers, stages, ((int64_t)1 << 62) / layers))
             return;
     }
+    mg_part(run, "sums near 2^62 and 2^63", "costs and their sums are int64_t: a double loses their last bits");
     int64_t half = (int64_t)1 << 61, most = INT64_MAX / 2;
     (void)(check(run, &(model){ 4, 2, { half - 1, 1, 1, half - 1 } }) &&
            check(run, &(model){ 4, 2, { half - 2, 1, 2, half - 2 } }) &&
@@ -180,9 +178,11 @@ void mg_14_partition(mg_run *run, const void *one_case)
     } else if (about == PARTITION_LARGE) {
         large(run);
     } else if (about == PARTITION_EDGES) {
-        (void)(check_random(run, 1, 1, 9) && check_random(run, 11, 1, 99) && check_random(run, 7, 7, 99) &&
-               check_random(run, 8, 7, 99) && check_refused(run, 2, 3) && check_refused(run, 0, 1) &&
-               check_refused(run, 3, 0) && check_refused(run, 3, -1));
+        bool good = check_random(run, 1, 1, 9) && check_random(run, 11, 1, 99) && check_random(run, 7, 7, 99) &&
+                    check_random(run, 8, 7, 99);
+        mg_part(run, "refusals", NULL);
+        (void)(good && check_refused(run, 2, 3) && check_refused(run, 0, 1) && check_refused(run, 3, 0) &&
+               check_refused(run, 3, -1));
     } else {
         for (int stages = 2; stages <= 6; stages++)
             for (int64_t layers = stages + 1; layers <= 12; layers += 3)

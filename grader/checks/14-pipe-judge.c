@@ -87,17 +87,15 @@ bool mg_14_judge_order(mg_run *run, const pipe_trial *t)
                 done++;
                 continue;
             }
-            mg_fail(run,
-                    "%s: action %d of rank %d is the %s of micro-batch %" PRId64 " in chunk %" PRId64
-                    ", in its schedule it is the %s of %d in %d",
-                    mg_14_pipe_name(t), done, rank, way[op[MG_WORK_BACKWARD]], op[MG_WORK_MICRO], op[MG_WORK_CHUNK],
-                    way[want->backward], want->micro, want->chunk);
-            return false;
+            return mg_fail(run,
+                           "%s: action %d of rank %d is the %s of micro-batch %" PRId64 " in chunk %" PRId64
+                           ", in its schedule it is the %s of %d in %d",
+                           mg_14_pipe_name(t), done, rank, way[op[MG_WORK_BACKWARD]], op[MG_WORK_MICRO],
+                           op[MG_WORK_CHUNK], way[want->backward], want->micro, want->chunk);
         }
-        if (done < count * t->steps) {
-            mg_fail(run, "%s: rank %d ends after %d of %d actions", mg_14_pipe_name(t), rank, done, count * t->steps);
-            return false;
-        }
+        if (done < count * t->steps)
+            return mg_fail(run, "%s: rank %d ends after %d of %d actions", mg_14_pipe_name(t), rank, done,
+                           count * t->steps);
     }
     return true;
 }
@@ -114,9 +112,8 @@ static bool right_waits(mg_run *run, const pipe_trial *t, int rank)
         if (d->op[i][MG_OP_KIND] >= MG_OP_WAIT || waits[i] == 1)
             continue;
         mg_hint(run, "every handle is waited for once (mt_wait)");
-        mg_fail(run, "%s: rank %d waits %d times for the end of its %s rank %" PRId64, mg_14_pipe_name(t), rank,
-                waits[i], d->op[i][MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", d->op[i][MG_OP_PEER]);
-        return false;
+        return mg_fail(run, "%s: rank %d waits %d times for the end of its %s rank %" PRId64, mg_14_pipe_name(t), rank,
+                       waits[i], d->op[i][MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", d->op[i][MG_OP_PEER]);
     }
     return true;
 }
@@ -137,9 +134,9 @@ static bool right_ahead(mg_run *run, const pipe_trial *t, int rank)
         if (begun <= needed)
             continue;
         mg_hint(run, "the receive of an action begins before the action in front of it, and not earlier");
-        mg_fail(run, "%s: rank %d has begun %d receives in its first %d actions, which need %d with the next one",
-                mg_14_pipe_name(t), rank, begun, done, needed);
-        return false;
+        return mg_fail(run,
+                       "%s: rank %d has begun %d receives in its first %d actions, which need %d with the next one",
+                       mg_14_pipe_name(t), rank, begun, done, needed);
     }
     return true;
 }
@@ -168,20 +165,16 @@ bool mg_14_judge_messages(mg_run *run, pipe_trial *t)
         if (t->tied && t->ranks > 1 && (rank == 0 || rank == t->ranks - 1))
             messages++, bytes += 4 * t->width[0] * t->width[0];
         messages *= t->steps, bytes *= t->steps;
-        if (d->sends != messages || d->sent != bytes) {
-            mg_fail(run,
-                    "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64
-                    " bytes",
-                    mg_14_pipe_name(t), rank, d->sends, d->sent, messages, bytes);
-            return false;
-        }
-        if (result[MG_PIPE_SAID_MESSAGES] != messages || result[MG_PIPE_SAID_BYTES] != bytes) {
-            mg_fail(
+        if (d->sends != messages || d->sent != bytes)
+            return mg_fail(run,
+                           "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64
+                           " bytes",
+                           mg_14_pipe_name(t), rank, d->sends, d->sent, messages, bytes);
+        if (result[MG_PIPE_SAID_MESSAGES] != messages || result[MG_PIPE_SAID_BYTES] != bytes)
+            return mg_fail(
                 run,
                 "%s: rank %d: mt_pipe_traffic says %" PRId64 " messages, %" PRId64 " bytes of %" PRId64 ", %" PRId64,
                 mg_14_pipe_name(t), rank, result[MG_PIPE_SAID_MESSAGES], result[MG_PIPE_SAID_BYTES], messages, bytes);
-            return false;
-        }
         if (!right_waits(run, t, rank) || !right_ahead(run, t, rank))
             return false;
     }
@@ -203,21 +196,17 @@ bool mg_14_judge_live(mg_run *run, const pipe_trial *t)
                 continue;
             live += !op[MG_WORK_BACKWARD];
             most = mt_max(most, op[MG_WORK_LIVE]);
-            if (op[MG_WORK_LIVE] != live) {
-                mg_fail(run,
-                        "%s: rank %d, %s of micro-batch %" PRId64 ": the activations of %" PRId64
-                        " micro-batches are live, expected %" PRId64,
-                        mg_14_pipe_name(t), rank, op[MG_WORK_BACKWARD] ? "backward" : "forward", op[MG_WORK_MICRO],
-                        op[MG_WORK_LIVE], live);
-                return false;
-            }
+            if (op[MG_WORK_LIVE] != live)
+                return mg_fail(run,
+                               "%s: rank %d, %s of micro-batch %" PRId64 ": the activations of %" PRId64
+                               " micro-batches are live, expected %" PRId64,
+                               mg_14_pipe_name(t), rank, op[MG_WORK_BACKWARD] ? "backward" : "forward",
+                               op[MG_WORK_MICRO], op[MG_WORK_LIVE], live);
             live -= op[MG_WORK_BACKWARD];
         }
-        if (most != want) {
-            mg_fail(run, "%s: rank %d has up to %" PRId64 " live micro-batches, expected %" PRId64, mg_14_pipe_name(t),
-                    rank, most, want);
-            return false;
-        }
+        if (most != want)
+            return mg_fail(run, "%s: rank %d has up to %" PRId64 " live micro-batches, expected %" PRId64,
+                           mg_14_pipe_name(t), rank, most, want);
     }
     return true;
 }
@@ -264,7 +253,6 @@ bool mg_14_judge_time(mg_run *run, pipe_trial *t, double transfer, double want)
     if (took > want && transfer > 0)
         mg_hint(run, "a receive begins before the action in front of it, and no rank waits for a send sooner than it "
                      "has to");
-    mg_fail(run, "%s, messages of %g: a step takes %.6g units (a forward 1, a backward 2), expected %.6g",
-            mg_14_pipe_name(t), transfer, took, want);
-    return false;
+    return mg_fail(run, "%s, messages of %g: a step takes %.6g units (a forward 1, a backward 2), expected %.6g",
+                   mg_14_pipe_name(t), transfer, took, want);
 }

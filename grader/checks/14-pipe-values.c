@@ -113,9 +113,8 @@ bool mg_14_judge_loss(mg_run *run, const pipe_trial *t)
             continue;
         if (near(&d, loss, want * t->micro))
             mg_hint(run, "*loss is the mean of all micro-batches: each adds 1 / micro of its own");
-        mg_fail(run, "%s: rank %d returns a loss of %.9g, expected %.9g%s", mg_14_pipe_name(t), rank, loss, want,
-                rank == t->ranks - 1 ? ", as on one device" : ": the last rank has it");
-        return false;
+        return mg_fail(run, "%s: rank %d returns a loss of %.9g, expected %.9g%s", mg_14_pipe_name(t), rank, loss, want,
+                       rank == t->ranks - 1 ? ", as on one device" : ": the last rank has it");
     }
     return true;
 }
@@ -130,9 +129,9 @@ static bool judge_array(mg_run *run, const device *d, const pipe_trial *t, int r
             continue;
         if (near(d, got, want * t->micro))
             mg_hint(run, "it is as many times too large as there are micro-batches: the loss is their mean");
-        mg_fail(run, "%s: rank %d: element %" PRId64 " of the gradient of %s is %.9g, expected %.9g, as on one device",
-                mg_14_pipe_name(t), rank, i - at, name, got, want);
-        return false;
+        return mg_fail(
+            run, "%s: rank %d: element %" PRId64 " of the gradient of %s is %.9g, expected %.9g, as on one device",
+            mg_14_pipe_name(t), rank, i - at, name, got, want);
     }
     return true;
 }
@@ -156,7 +155,6 @@ bool mg_14_judge_gradients(mg_run *run, const pipe_trial *t)
             return false;
     if (memcmp(t->got[0] + d.table, t->got[last] + d.table, (size_t)table * sizeof(float)) == 0)
         return true;
-    mg_fail(run, "%s: the first and the last rank have other bits in the gradient of the tied table",
-            mg_14_pipe_name(t));
-    return false;
+    return mg_fail(run, "%s: the first and the last rank have other bits in the gradient of the tied table",
+                   mg_14_pipe_name(t));
 }

@@ -80,10 +80,9 @@ static bool judge_buffers(mg_run *run, const pipe_trial *t, int rank)
         return true;
     const int64_t *op = t->deeds[rank].op[row];
     mg_hint(run, "the buffer of a message is not the rank's before mt_wait, or before it has left the communicator");
-    mg_fail(run, "%s%s: rank %d frees the buffer of its %s rank %" PRId64 " before it has waited for it",
-            mg_14_pipe_name(t), t->fault == MG_FAULT_FAILS ? ", a message fails" : "", rank,
-            op[MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", op[MG_OP_PEER]);
-    return false;
+    return mg_fail(run, "%s%s: rank %d frees the buffer of its %s rank %" PRId64 " before it has waited for it",
+                   mg_14_pipe_name(t), t->fault == MG_FAULT_FAILS ? ", a message fails" : "", rank,
+                   op[MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", op[MG_OP_PEER]);
 }
 
 /* Makes the call; false: the run has its verdict. `fails`: ranks may return another status than MT_OK. */
@@ -110,8 +109,7 @@ static bool call(mg_run *run, pipe_trial *t, bool fails)
     if (t->result[MG_PIPE_LEFT] == 0)
         return true;
     mg_hint(run, "what the slots hold is released after backward (mt_release), also when a later step follows");
-    mg_fail(run, "%s: %" PRId64 " bytes of tensors are not freed", mg_14_pipe_name(t), t->result[MG_PIPE_LEFT]);
-    return false;
+    return mg_fail(run, "%s: %" PRId64 " bytes of tensors are not freed", mg_14_pipe_name(t), t->result[MG_PIPE_LEFT]);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
@@ -139,16 +137,18 @@ static bool judge(mg_run *run, pipe_trial *t, pipe_about about)
  * table add the gradients of two steps: what both ends have already added is not sent again. */
 static bool sweep(mg_run *run, pipe_about about, bool tied)
 {
-    static const int micro[] = { 1, 2, 3, 8 };
+    static const int micro[] = { 1, 2, 3, 8 }, more[] = { 1, 2, 0, 1 }; /* chunks */
     for (int ranks = 1; ranks <= RANKS; ranks++)
         for (int i = 0; i < MT_COUNT(micro); i++)
             for (mt_pipe_kind kind = MT_GPIPE; kind <= MT_INTERLEAVED; kind++) {
                 pipe_trial t = { .kind = kind, .ranks = ranks, .micro = micro[i], .chunks = 1, .tied = tied };
                 t.searched = ranks == RANKS && micro[i] == 8 && (about == PIPE_LOSS || about == PIPE_GRADIENTS);
-                t.steps = about == PIPE_AGAIN || (about == PIPE_GRADIENTS && tied && i % 2) ? 2 : 1;
+                bool even = micro[i] % 2 == 0, few = micro[i] < ranks && kind != MT_INTERLEAVED;
+                mg_part(run, ranks == 1 ? "one rank" : few ? "fewer micro-batches than ranks" : NULL, NULL);
+                t.steps = about == PIPE_AGAIN || (about == PIPE_GRADIENTS && tied && even) ? 2 : 1;
                 if (kind == MT_INTERLEAVED) {
-                    t.micro = i < 2 ? ranks * (i + 1) : 8 / ranks * ranks;
-                    t.chunks = ranks == 1 ? 1 : 1 + (i + 1) % mt_min(3, MG_PIPE_PARTS / ranks);
+                    t.micro = micro[i] > 2 ? 8 / ranks * ranks : ranks * micro[i];
+                    t.chunks = ranks == 1 ? 1 : 1 + more[i] % mt_min(3, MG_PIPE_PARTS / ranks);
                 }
                 if (!judge(run, &t, about))
                     return false;
@@ -225,19 +225,22 @@ static void fail_each(mg_run *run, bool tied)
 static void refuse(mg_run *run)
 {
     pipe_trial few = { .kind = MT_1F1B, .ranks = 3, .micro = 1, .chunks = 1, .steps = 1 };
+    mg_part(run, "fewer micro-batches than ranks", NULL);
     if (!judge(run, &few, PIPE_GRADIENTS))
         return;
     static const struct {
+        const char *part;
         pipe_trial like;
         const char *number;
     } wrong[] = {
-        { { .kind = MT_INTERLEAVED, .ranks = 1, .micro = 2, .chunks = 3 }, "3" },
-        { { .kind = MT_GPIPE, .ranks = 2, .micro = 2, .chunks = 3 }, "3" },
-        { { .kind = MT_INTERLEAVED, .ranks = 4, .micro = 6, .chunks = 2 }, "6" },
-        { { .kind = MT_1F1B, .ranks = 3, .micro = 0, .chunks = 1 }, "0" },
+        { "chunks on one rank", { .kind = MT_INTERLEAVED, .ranks = 1, .micro = 2, .chunks = 3 }, "3" },
+        { "chunks in GPipe", { .kind = MT_GPIPE, .ranks = 2, .micro = 2, .chunks = 3 }, "3" },
+        { "a part of a group", { .kind = MT_INTERLEAVED, .ranks = 4, .micro = 6, .chunks = 2 }, "6" },
+        { "no micro-batches", { .kind = MT_1F1B, .ranks = 3, .micro = 0, .chunks = 1 }, "0" },
     };
     for (int i = 0; i < MT_COUNT(wrong); i++) {
         pipe_trial t = wrong[i].like;
+        mg_part(run, wrong[i].part, NULL);
         if (!call(run, &t, true))
             return;
         for (int rank = 0; rank < t.ranks; rank++) {

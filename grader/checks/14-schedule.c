@@ -75,9 +75,8 @@ static bool read_action(mg_run *run, const pipe *p, int stage, int k, action *a)
     memcpy(&a->chunk, from + offsetof(mt_pipe_action, chunk), sizeof a->chunk);
     if (a->backward <= 1 && a->micro >= 0 && a->micro < p->micro && a->chunk >= 0 && a->chunk < p->chunks)
         return true;
-    mg_fail(run, "%s: stage %d, action %d is not written, or no action: micro-batch %d, chunk %d", named(p), stage, k,
-            a->micro, a->chunk);
-    return false;
+    return mg_fail(run, "%s: stage %d, action %d is not written, or no action: micro-batch %d, chunk %d", named(p),
+                   stage, k, a->micro, a->chunk);
 }
 
 /* Whether the action is the next of its part: micro-batches in order, each once, backward after forward. */
@@ -85,16 +84,13 @@ static bool is_next(mg_run *run, const pipe *p, const timing *t, int stage, int 
 {
     static const char *const way[] = { "forward", "backward" };
     int part = a->chunk * p->stages + stage;
-    if (t->count[a->backward][part] != a->micro) {
-        mg_fail(run, "%s: stage %d, action %d: %s of micro-batch %d in chunk %d, where that of micro-batch %d is next",
-                named(p), stage, k, way[a->backward], a->micro, a->chunk, t->count[a->backward][part]);
-        return false;
-    }
-    if (a->backward && t->count[0][part] <= a->micro) {
-        mg_fail(run, "%s: stage %d, action %d: backward of micro-batch %d in chunk %d comes before its forward",
-                named(p), stage, k, a->micro, a->chunk);
-        return false;
-    }
+    if (t->count[a->backward][part] != a->micro)
+        return mg_fail(
+            run, "%s: stage %d, action %d: %s of micro-batch %d in chunk %d, where that of micro-batch %d is next",
+            named(p), stage, k, way[a->backward], a->micro, a->chunk, t->count[a->backward][part]);
+    if (a->backward && t->count[0][part] <= a->micro)
+        return mg_fail(run, "%s: stage %d, action %d: backward of micro-batch %d in chunk %d comes before its forward",
+                       named(p), stage, k, a->micro, a->chunk);
     return true;
 }
 
@@ -113,11 +109,9 @@ static bool simulate(mg_run *run, const pipe *p, timing *t)
     int next[STAGES] = { 0 }, all = 2 * p->micro * p->chunks, left = p->stages * all;
     *t = (timing){ 0 };
     for (bool moved = true; left > 0;) {
-        if (!moved) {
-            mg_fail(run, "%s: a deadlock: after %d of %d actions every rank waits for another", named(p),
-                    p->stages * all - left, p->stages * all);
-            return false;
-        }
+        if (!moved)
+            return mg_fail(run, "%s: a deadlock: after %d of %d actions every rank waits for another", named(p),
+                           p->stages * all - left, p->stages * all);
         moved = false;
         for (int s = 0; s < p->stages; s++)
             for (; next[s] < all; next[s]++, left--, moved = true) {
@@ -147,8 +141,7 @@ static bool judge_time(mg_run *run, const pipe *p, const timing *t)
         took = (int)mt_max(took, t->until[s]);
     if (took == want)
         return true;
-    mg_fail(run, "%s: a step takes %d units (forward 1, backward 2), expected %d", named(p), took, want);
-    return false;
+    return mg_fail(run, "%s: a step takes %d units (forward 1, backward 2), expected %d", named(p), took, want);
 }
 
 static bool judge_live(mg_run *run, const pipe *p, const timing *t)
@@ -165,9 +158,8 @@ static bool judge_live(mg_run *run, const pipe *p, const timing *t)
                 "stage %d makes too %s forwards before its first backward: these are %s, and no more than there are", s,
                 t->most[s] > want ? "many" : "few",
                 p->kind == MT_1F1B ? "stages - stage - 1" : "2 (stages - stage - 1) + (chunks - 1) stages");
-            mg_fail(run, "%s: stage %d has up to %d live micro-batches in its chunks, expected %d", named(p), s,
-                    t->most[s], want);
-            return false;
+            return mg_fail(run, "%s: stage %d has up to %d live micro-batches in its chunks, expected %d", named(p), s,
+                           t->most[s], want);
         }
     }
     return true;
@@ -204,10 +196,9 @@ static bool check_refused(mg_run *run, const pipe *p, int stage, const char *num
     memcpy(text, said, WORDS - 1);
     if (*(const int64_t *)mg_result(run, "status") == MT_ERR_ARGUMENT && !written && strstr(text, number))
         return true;
-    mg_fail(run, "%s, stage %d: status %d, expected %d; message \"%.99s\", expected with %s; out is %s", named(p),
-            stage, (int)*(const int64_t *)mg_result(run, "status"), MT_ERR_ARGUMENT, text, number,
-            written ? "written" : "unchanged");
-    return false;
+    return mg_fail(run, "%s, stage %d: status %d, expected %d; message \"%.99s\", expected with %s; out is %s",
+                   named(p), stage, (int)*(const int64_t *)mg_result(run, "status"), MT_ERR_ARGUMENT, text, number,
+                   written ? "written" : "unchanged");
 }
 
 static void few(mg_run *run, mt_pipe_kind kind)
@@ -222,6 +213,7 @@ static void few(mg_run *run, mt_pipe_kind kind)
             if (!check(run, &p, SCHEDULE_FEW))
                 return;
     }
+    mg_part(run, "refusals", NULL);
     if (is_plain)
         (void)(check_refused(run, &(pipe){ kind, 2, 1, 5 }, 0, "5") &&
                check_refused(run, &(pipe){ kind, 2, 1, 1 }, 7, "7") &&

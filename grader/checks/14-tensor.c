@@ -60,33 +60,28 @@ bool mg_14_judge_calls(mg_run *run, int64_t ranks, const tensor_calls *want)
     for (int64_t r = 0; r < ranks; r++, result += MG_TP_RESULTS) {
         if (result[MG_TP_STATUS] != MT_OK) {
             mg_hint(run, "all ranks must call the same collectives in the same order");
-            mg_fail(run,
-                    "rank %" PRId64 " of %" PRId64 ": status %" PRId64
-                    ": another rank has called another collective, or none",
-                    r, ranks, result[MG_TP_STATUS]);
-            return false;
+            return mg_fail(run,
+                           "rank %" PRId64 " of %" PRId64 ": status %" PRId64
+                           ": another rank has called another collective, or none",
+                           r, ranks, result[MG_TP_STATUS]);
         }
         if (ranks == 1) /* one alone needs none */
             continue;
         tensor_calls did = done_by(run, r);
         bool is_right = want->at_most ? did.calls <= want->calls && did.forward <= want->forward
                                       : did.calls == want->calls && did.forward == want->forward;
-        if (!is_right || did.sums != want->sums || did.maxima != want->maxima || did.gathered != want->gathered) {
-            mg_fail(run,
-                    "rank %" PRId64 " of %" PRId64 ": %" PRId64 " collectives in forward, %" PRId64
-                    " in all, sums of %" PRId64 " numbers, maxima of %" PRId64 ", %" PRId64
-                    " bytes gathered; expected %s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64,
-                    r, ranks, did.forward, did.calls, did.sums, did.maxima, did.gathered,
-                    want->at_most ? "at most " : "", want->forward, want->calls, want->sums, want->maxima,
-                    want->gathered);
-            return false;
-        }
+        if (!is_right || did.sums != want->sums || did.maxima != want->maxima || did.gathered != want->gathered)
+            return mg_fail(run,
+                           "rank %" PRId64 " of %" PRId64 ": %" PRId64 " collectives in forward, %" PRId64
+                           " in all, sums of %" PRId64 " numbers, maxima of %" PRId64 ", %" PRId64
+                           " bytes gathered; expected %s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64,
+                           r, ranks, did.forward, did.calls, did.sums, did.maxima, did.gathered,
+                           want->at_most ? "at most " : "", want->forward, want->calls, want->sums, want->maxima,
+                           want->gathered);
         int64_t time = did.calls * LATENCY + BYTE_TIME * (4 * (did.sums + did.maxima) + did.gathered);
-        if (llabs(result[MG_TP_ENDED] - time) > 4) {
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 ": it ends after %" PRId64 " ns, expected %" PRId64, r, ranks,
-                    result[MG_TP_ENDED], time);
-            return false;
-        }
+        if (llabs(result[MG_TP_ENDED] - time) > 4)
+            return mg_fail(run, "rank %" PRId64 " of %" PRId64 ": it ends after %" PRId64 " ns, expected %" PRId64, r,
+                           ranks, result[MG_TP_ENDED], time);
     }
     return true;
 }
@@ -95,13 +90,11 @@ bool mg_14_judge_failure(mg_run *run, int64_t ranks, int64_t fails)
 {
     const int64_t *result = mg_result(run, "results");
     for (int64_t r = 0; r < ranks; r++, result += MG_TP_RESULTS)
-        if (result[MG_TP_STATUS] != MT_ERR_UNAVAILABLE || result[MG_TP_CALLS] != fails + 1) {
-            mg_fail(run,
-                    "collective %" PRId64 " failed: rank %" PRId64 " of %" PRId64 " has status %" PRId64
-                    " and has called %" PRId64 " collectives",
-                    fails, r, ranks, result[MG_TP_STATUS], result[MG_TP_CALLS]);
-            return false;
-        }
+        if (result[MG_TP_STATUS] != MT_ERR_UNAVAILABLE || result[MG_TP_CALLS] != fails + 1)
+            return mg_fail(run,
+                           "collective %" PRId64 " failed: rank %" PRId64 " of %" PRId64 " has status %" PRId64
+                           " and has called %" PRId64 " collectives",
+                           fails, r, ranks, result[MG_TP_STATUS], result[MG_TP_CALLS]);
     return true;
 }
 
@@ -109,9 +102,9 @@ bool mg_14_judge_failure(mg_run *run, int64_t ranks, int64_t fails)
 
 enum { MOST = 40, MANY = 1300 }; /* elements */
 
-static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t kind)
+static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t kind, bool many)
 {
-    int64_t n = ranks == 3 ? mg_pick(mg_rng(run), MANY - 9, MANY) : mg_pick(mg_rng(run), 1, MOST),
+    int64_t n = many ? mg_pick(mg_rng(run), MANY - 9, MANY) : mg_pick(mg_rng(run), 1, MOST),
             fails = about == TENSOR_FAILS ? mg_pick(mg_rng(run), 0, kind == MG_TP_TWICE ? 2 : 0) : -1;
     double out[RANKS * MANY], dx[RANKS * MANY], dout[RANKS * MANY], sum[MANY] = { 0 }, dsum[MANY] = { 0 };
     int64_t copies = kind == MG_TP_COPY ? 1 : kind == MG_TP_REDUCE ? 0 : 2, reduces = kind != MG_TP_COPY;
@@ -153,11 +146,13 @@ static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t ki
 void mg_14_pair(mg_run *run, const void *one_case)
 {
     tensor_about about = ((const tensor_case *)one_case)->about;
-    for (int64_t ranks = about == TENSOR_FAILS ? 2 : 1; ranks <= RANKS; ranks++)
-        for (int64_t kind = MG_TP_COPY; kind <= MG_TP_TWICE; kind++)
-            if ((about == TENSOR_CALLS || about == TENSOR_FAILS || about == (tensor_about)kind) &&
-                !pair_once(run, about, ranks, kind))
-                return;
+    static const mg_idea tries[] = { { NULL }, { "many elements", "there may be any number of elements", true } };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);)
+        for (int64_t ranks = t.is ? 3 : about == TENSOR_FAILS ? 2 : 1; ranks <= (t.is ? 3 : RANKS); ranks++)
+            for (int64_t kind = MG_TP_COPY; kind <= MG_TP_TWICE; kind++)
+                if ((about == TENSOR_CALLS || about == TENSOR_FAILS || about == (tensor_about)kind) &&
+                    !pair_once(run, about, ranks, kind, t.is))
+                    return;
 }
 
 /* ---- 14.3 products ------------------------------------------------------------------------------------------ */
@@ -328,11 +323,10 @@ static bool shard_refused(mg_run *run, const int64_t layout[MG_TP_LAYOUT], int64
     memcpy(said, mg_result(run, "words"), WORDS - 1);
     if (*(const int64_t *)mg_result(run, "status") == MT_ERR_ARGUMENT && has_numbers(said, layout, size))
         return true;
-    mg_fail(run,
-            "status %" PRId64 ", expected %d; message \"%s\", expected with the numbers: a width of %" PRId64
-            ", units of %" PRId64 ", %" PRId64 " ranks",
-            *(const int64_t *)mg_result(run, "status"), MT_ERR_ARGUMENT, said, layout[2], layout[3], size);
-    return false;
+    return mg_fail(run,
+                   "status %" PRId64 ", expected %d; message \"%s\", expected with the numbers: a width of %" PRId64
+                   ", units of %" PRId64 ", %" PRId64 " ranks",
+                   *(const int64_t *)mg_result(run, "status"), MT_ERR_ARGUMENT, said, layout[2], layout[3], size);
 }
 
 void mg_14_shard(mg_run *run, const void *one_case)
@@ -354,6 +348,7 @@ void mg_14_shard(mg_run *run, const void *one_case)
             if (!shard_once(run, layout[about], size, rank))
                 return;
         }
+    mg_part(run, "long parts", "there may be any number of elements");
     int64_t part = mg_long_parts(rng, 1, MT_F32, 64 << 10); /* of two ranks, with two heads each */
     const int64_t longer[][MG_TP_LAYOUT] = { [TENSOR_COLUMNS] = { 2, 1, 4 * part, 1 },
                                              [TENSOR_ROWS] = { 1, 1, 4 * part, part },

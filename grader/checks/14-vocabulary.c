@@ -1,5 +1,5 @@
-/* 14-vocabulary.c -- how the checks of steps 14.5, 14.12 and 14.13 run: token tables, losses and norms of
- * tensor-parallel ranks. Rows: 14-model-parallel.c. Expected values and bounds: oracle.h. */
+/* 14-vocabulary.c -- how the checks of steps 14.5 and 14.12 run: token tables and losses of tensor-parallel
+ * ranks. Rows: 14-model-parallel.c. Expected values and bounds: oracle.h. */
 #include "checks/14-integers.h"
 #include "checks/14-model-parallel.h"
 #include "checks/oracle.h"
@@ -14,32 +14,35 @@
 #include "core/base.h"
 
 enum { CALLS = 60, TOKENS = 17, MANY = 1100, CLASSES = 67, WIDTH = 9, WIDE = 1100, LARGE = 70002 };
-/* Once MANY tokens, and MANY classes; once LARGE tokens, and LARGE rows of a table: more than 16 bits count. */
 
 /* ---- 14.5 ranges ----------------------------------------------------------------------------------------- */
 
 void mg_14_range(mg_run *run, const void *one_case)
 {
     static const char *const outs[] = { "begin", "end", "all" }, *const ins[] = { "rows", "size", "rank" };
-    double want[3][CALLS];
-    int64_t *in[3];
+    static const mg_idea tries[] = { { .is = 20 }, { "many rows", "rows are int64_t", INT64_C(1) << 40 } };
     (void)one_case;
-    mg_begin(run, "mt_tp_range_of");
-    for (int a = 0; a < 3; a++)
-        mg_out(run, outs[a], MT_I64, MT_SHAPE(CALLS));
-    for (int a = 0; a < 3; a++)
-        in[a] = mg_in(run, ins[a], MT_I64, MT_SHAPE(CALLS));
-    for (int i = 0; i < CALLS; i++) {
-        int64_t n = mg_pick(mg_rng(run), 0, i % 3 ? 20 : (int64_t)1 << 40), begin = 0;
-        int64_t size = mg_pick(mg_rng(run), 1, i % 4 ? 9 : 99), rank = mg_pick(mg_rng(run), 0, size - 1);
-        for (int64_t r = 0; r < rank; r++)
-            begin += n / size + (r < n % size);
-        in[0][i] = n, in[1][i] = size, in[2][i] = rank;
-        want[0][i] = (double)begin, want[1][i] = (double)(begin + n / size + (rank < n % size)), want[2][i] = (double)n;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, 0);) {
+        double want[3][CALLS];
+        int64_t *in[3];
+        mg_begin(run, "mt_tp_range_of");
+        for (int a = 0; a < 3; a++)
+            mg_out(run, outs[a], MT_I64, MT_SHAPE(CALLS));
+        for (int a = 0; a < 3; a++)
+            in[a] = mg_in(run, ins[a], MT_I64, MT_SHAPE(CALLS));
+        for (int i = 0; i < CALLS; i++) {
+            int64_t n = mg_pick(mg_rng(run), 0, t.is), begin = 0, size = mg_pick(mg_rng(run), 1, t.is > 20 ? 99 : 9);
+            int64_t rank = mg_pick(mg_rng(run), 0, size - 1), end;
+            for (int64_t r = 0; r < rank; r++)
+                begin += n / size + (r < n % size);
+            end = begin + n / size + (rank < n % size);
+            in[0][i] = n, in[1][i] = size, in[2][i] = rank;
+            want[0][i] = (double)begin, want[1][i] = (double)end, want[2][i] = (double)n;
+        }
+        bool good = mg_call(run);
+        for (int a = 0; a < 3 && good; a++)
+            good = mg_expect(run, outs[a], want[a], NULL);
     }
-    bool good = mg_call(run);
-    for (int a = 0; a < 3 && good; a++)
-        good = mg_expect(run, outs[a], want[a], NULL);
 }
 
 /* Rows of each rank, given in any contiguous division: at [ranks + 1]. */
@@ -60,12 +63,17 @@ static int64_t rows_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
     return ranks * mg_pick(rng, 2, 16);
 }
 
+/* What is special in a call: many tokens, many classes, more than 16 bits of tokens and rows, wide rows, a NaN. */
+enum { ANY, MANY_TOKENS, MANY_CLASSES, MANY_ROWS, WIDE_ROWS, BROKEN };
+
 /* On one rank, whose threads are searched for races, so many that each has some of the others' ids. */
-static int64_t tokens_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
+static int64_t tokens_for(mt_rng *rng, vocabulary_about about, int64_t ranks, int64_t is)
 {
+    if (is == MANY_TOKENS || is == MANY_ROWS)
+        return is == MANY_TOKENS ? MANY : LARGE;
     if (about == VOCABULARY_EVEN && ranks == 1)
         return mg_pick(rng, 80, 99);
-    return about == VOCABULARY_EVEN && ranks == 3 ? MANY : mg_pick(rng, about == VOCABULARY_FAR ? 8 : 1, TOKENS);
+    return mg_pick(rng, about == VOCABULARY_FAR ? 8 : 1, TOKENS);
 }
 
 /* The collective that fails, another one with each number of ranks. */
@@ -76,11 +84,11 @@ static int64_t failing(vocabulary_about about, int64_t calls, int64_t ranks)
 
 /* ---- 14.5 embedding -------------------------------------------------------------------------------------- */
 
-static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
+static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks, int64_t is)
 {
     mt_rng *rng = mg_rng(run);
-    bool large = about == VOCABULARY_EVEN && ranks == 2, wide = about == VOCABULARY_UNEVEN && ranks == 3;
-    int64_t rows = large ? LARGE : rows_for(rng, about, ranks), n = large ? LARGE : tokens_for(rng, about, ranks),
+    bool large = is == MANY_ROWS, wide = is == WIDE_ROWS;
+    int64_t rows = large ? LARGE : rows_for(rng, about, ranks), n = tokens_for(rng, about, ranks, is),
             C = large ? 1 : mg_pick(rng, wide ? 1025 : 1, wide ? WIDE : WIDTH), fails = failing(about, 1, ranks);
     static double out[LARGE], dw[LARGE];
     mg_begin(run, "mt_tp_embedding");
@@ -118,9 +126,16 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
 void mg_14_embedding(mg_run *run, const void *one_case)
 {
     vocabulary_about about = ((const vocabulary_case *)one_case)->about;
-    for (int64_t ranks = about == VOCABULARY_FAILS ? 2 : 1; ranks <= RANKS; ranks++)
-        if (!embedding_once(run, about, ranks))
-            return;
+    bool good = true;
+    for (int64_t ranks = about == VOCABULARY_FAILS ? 2 : 1; ranks <= RANKS && good; ranks++)
+        good = embedding_once(run, about, ranks, ANY);
+    static const mg_idea more[] = {
+        { "many tokens", "there may be any number of tokens", MANY_TOKENS, 1 << VOCABULARY_EVEN },
+        { "70,002 tokens and rows", "numbers of tokens and rows are int64_t", MANY_ROWS, 1 << VOCABULARY_EVEN },
+        { "wide rows", "a row may have any number of elements", WIDE_ROWS, 1 << VOCABULARY_UNEVEN },
+    };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, more, about);)
+        embedding_once(run, about, t.is == MANY_ROWS ? 2 : 3, t.is);
 }
 
 /* ---- 14.12 cross-entropy --------------------------------------------------------------------------------- */
@@ -151,12 +166,10 @@ static bool expect_loss(mg_run *run, const double loss[2], int64_t ranks)
 {
     const float *got = mg_result(run, "loss");
     for (int64_t r = 0; r < ranks; r++)
-        if (!(fabs((double)got[r] - loss[0]) <= loss[1]) || memcmp(&got[r], &got[0], sizeof *got) != 0) {
-            mg_fail(run,
-                    "%" PRId64 " ranks: the loss is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g +- %.2g",
-                    ranks, (double)got[r], r, (double)got[0], loss[0], loss[1]);
-            return false;
-        }
+        if (!(fabs((double)got[r] - loss[0]) <= loss[1]) || memcmp(&got[r], &got[0], sizeof *got) != 0)
+            return mg_fail(
+                run, "%" PRId64 " ranks: the loss is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g +- %.2g",
+                ranks, (double)got[r], r, (double)got[0], loss[0], loss[1]);
     return true;
 }
 
@@ -189,22 +202,21 @@ static bool expect_nan(mg_run *run, int64_t ranks)
 {
     const float *got = mg_result(run, "loss");
     for (int64_t r = 0; r < ranks; r++)
-        if (!isnan(got[r])) {
-            mg_fail(run, "%" PRId64 " ranks, one logit is NaN: the loss is %.9g on rank %" PRId64 ", expected NaN",
-                    ranks, (double)got[r], r);
-            return false;
-        }
+        if (!isnan(got[r]))
+            return mg_fail(run,
+                           "%" PRId64 " ranks, one logit is NaN: the loss is %.9g on rank %" PRId64 ", expected NaN",
+                           ranks, (double)got[r], r);
     return true;
 }
 
-static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, bool broken)
+static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, int64_t is)
 {
     mt_rng *rng = mg_rng(run);
-    bool large = about == VOCABULARY_EVEN && ranks == 3 && !broken;
-    int64_t V = about == VOCABULARY_EVEN && ranks == 2 ? 2 * MANY
-                : large                                ? 3
-                                                       : rows_for(rng, about, ranks),
-            n = large ? LARGE : tokens_for(rng, about, ranks), fails = failing(about, 2, ranks);
+    bool broken = is == BROKEN;
+    int64_t V = is == MANY_CLASSES ? 2 * MANY
+                : is == MANY_ROWS  ? 3
+                                   : rows_for(rng, about, ranks),
+            n = tokens_for(rng, about, ranks, is), fails = failing(about, 2, ranks);
     double loss[2], *dx = mg_doubles(n * V), *dx_e = mg_doubles(n * V);
     mg_begin(run, "mt_tp_cross_entropy");
     mg_as_called(run,
@@ -252,10 +264,18 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, boo
 void mg_14_cross_entropy(mg_run *run, const void *one_case)
 {
     vocabulary_about about = ((const vocabulary_case *)one_case)->about;
-    for (int64_t ranks = about == VOCABULARY_FAILS ? 2 : 1; ranks <= RANKS; ranks++)
-        if (!entropy_once(run, about, ranks, false) ||
-            (about == VOCABULARY_EVEN && !entropy_once(run, about, ranks, true)))
-            return;
+    bool good = true;
+    for (int64_t ranks = about == VOCABULARY_FAILS ? 2 : 1; ranks <= RANKS && good; ranks++)
+        good = entropy_once(run, about, ranks, ANY);
+    static const mg_idea more[] = {
+        { "many classes", "there may be any number of classes", MANY_CLASSES, 1 << VOCABULARY_EVEN },
+        { "many tokens", "there may be any number of tokens", MANY_TOKENS, 1 << VOCABULARY_EVEN },
+        { "70,002 tokens", "numbers of tokens are int64_t", MANY_ROWS, 1 << VOCABULARY_EVEN },
+        { "a NaN", "a NaN among the logits makes the loss NaN on all ranks: fmax hides it", BROKEN,
+          1 << VOCABULARY_EVEN, RANKS },
+    };
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, more, about);)
+        entropy_once(run, about, t.is == BROKEN ? 1 + t.made : t.is == MANY_CLASSES ? 2 : 3, t.is);
 }
 
 /* ---- 14.12 the classifier -------------------------------------------------------------------------------- */
@@ -333,67 +353,5 @@ void mg_14_classifier(mg_run *run, const void *one_case)
     vocabulary_about about = ((const vocabulary_case *)one_case)->about;
     for (int64_t ranks = about == VOCABULARY_FAILS ? 2 : 1; ranks <= RANKS; ranks++)
         if (!classifier_once(run, about, ranks))
-            return;
-}
-
-/* ---- 14.13 the norm -------------------------------------------------------------------------------------- */
-
-/* broken: a norm that is not finite, NAN or INFINITY: that of one rank, or the replicated one; 0: none. */
-static bool norm_once(mg_run *run, norm_about about, int64_t ranks, double broken)
-{
-    mt_rng *rng = mg_rng(run);
-    double divided[MG_WORLD_MOST], scale = about == NORM_LARGE ? 1e30 : 1, all = 0;
-    double replicated = about == NORM_PARTS ? 0 : scale * (1 + (double)mt_rng_uniform(rng));
-    int64_t fails = about == NORM_FAILS ? 0 : -1, one = mg_pick(rng, 0, ranks - 1), bits;
-    if (broken != 0 && about == NORM_REPLICATED)
-        replicated = broken;
-    memcpy(&bits, &replicated, sizeof bits);
-    mg_begin(run, "mt_tp_norm");
-    mg_as_called(run, "mt_tp_norm(tp, divided, replicated) on %" PRId64 " ranks", ranks);
-    mg_14_ranks(run, ranks);
-    mg_out(run, "norm", MT_I64, MT_SHAPE(ranks));
-    mg_14_numbers(run, fails, NULL, 0);
-    for (int64_t r = 0; r < ranks; r++) {
-        divided[r] = broken != 0 && about == NORM_PARTS && r == one ? broken : scale * (double)mt_rng_uniform(rng);
-        all += divided[r] * divided[r];
-    }
-    memcpy(mg_in(run, "divided", MT_I64, MT_SHAPE(ranks)), divided, (size_t)ranks * sizeof *divided);
-    int64_t *same = mg_in(run, "replicated", MT_I64, MT_SHAPE(ranks));
-    for (int64_t r = 0; r < ranks; r++)
-        same[r] = bits;
-    double want = sqrt(all + replicated * replicated);
-    if (broken != 0)
-        mg_hint(run, "a norm that is not finite stays so: it is not left out, and fmax hides a NaN");
-    if (!mg_14_call(run, ranks, about == NORM_PARTS && broken == 0))
-        return false;
-    const int64_t *got = mg_result(run, "norm");
-    for (int64_t r = 0; r < ranks; r++) { /* ranks + 1 squares, their sum, the root: in double */
-        double is;
-        memcpy(&is, &got[r], sizeof is);
-        bool good = is == want || fabs(is - want) <= (double)(ranks + 12) * 0x1p-53 * want;
-        good = about == NORM_FAILS || isnan(want) ? isnan(is) : good && got[r] == got[0];
-        if (!good) {
-            mg_fail(run,
-                    "%" PRId64 " ranks: the norm is %.17g on rank %" PRId64
-                    ", expected %.17g%s, with the same bits on all",
-                    ranks, is, r, about == NORM_FAILS ? (double)NAN : want,
-                    about == NORM_FAILS ? " (the collective has failed)" : "");
-            return false;
-        }
-    }
-    return about == NORM_FAILS ? mg_14_judge_failure(run, ranks, 0)
-                               : mg_14_judge_calls(run, ranks, &(tensor_calls){ 1, 1, 0, 0, sizeof(double), false });
-}
-
-void mg_14_norm(mg_run *run, const void *one_case)
-{
-    norm_about about = ((const norm_case *)one_case)->about;
-    int many = mg_world(mg_rng(run), MG_WORLD_MANY),
-        tries = about == NORM_LARGE ? 64 : 8; /* on 3 and 4 ranks two orders often give one sum */
-    for (int try = 0; try < tries; try++)
-        if (!norm_once(run, about, about == NORM_FAILS ? 2 + try % (RANKS - 1) : try ? 1 + try % RANKS : many, 0))
-            return;
-    for (int try = 0; try < 2 * RANKS && (about == NORM_PARTS || about == NORM_REPLICATED); try++)
-        if (!norm_once(run, about, 1 + try % RANKS, try < RANKS ? NAN : INFINITY))
             return;
 }
