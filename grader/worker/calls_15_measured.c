@@ -64,7 +64,7 @@ void mg_call_measured_step(const mg_value *v)
     mt_plan_strategy s = mg_plan_strategy(I64(strategy));
     int64_t start = mt_live_bytes(MT_CPU);
     model m = with_optim(new_module(I64(model), s.recompute));
-    I64(measured)[0] = mt_live_bytes(MT_CPU) - start;
+    I64(result)[0] = mt_live_bytes(MT_CPU) - start;
     mt_peak_reset(MT_CPU);
     for (int64_t i = 0; i < s.micro; i++) {
         mt_scope_begin();
@@ -74,11 +74,11 @@ void mg_call_measured_step(const mg_value *v)
         mt_tensor *loss = mt_gpt2_loss(m.module, ids, ids);
         mt_autocast_end();
         if (i == 0)
-            I64(measured)[1] = mt_live_bytes(MT_CPU) - before - loss->storage->bytes;
+            I64(result)[1] = mt_live_bytes(MT_CPU) - before - loss->storage->bytes;
         mt_backward(loss);
         mt_scope_end();
     }
-    I64(measured)[2] = mt_peak_bytes(MT_CPU) - start;
+    I64(result)[2] = mt_peak_bytes(MT_CPU) - start;
     free_model(&m);
 }
 
@@ -176,7 +176,7 @@ static mt_status run(mt_comm *comm, void *user)
     const mg_value *v = j->v;
     const mt_plan_strategy *s = &j->s;
     const int64_t *dims = I64(model);
-    int64_t *sent = I64(measured) + (ptrdiff_t)3 * comm->rank;
+    int64_t *sent = I64(result) + (ptrdiff_t)3 * comm->rank;
     one_rank r = { s, NULL, NULL };
     mt_mesh *mesh;
     omp_set_num_threads(1); /* of this rank */
