@@ -133,7 +133,11 @@ void mg_03_record(mg_run *run, const void *one_case)
         bool wanted = false;
         for (int64_t i = 0; i < n; i++)
             wanted = wanted || kind[i] != MG_PLAIN;
-        if (!mg_call(run) || !judge_record(run, kind, n, wanted && c->quiet == 0, c->twice) || !judge_freed(run))
+        mg_hint(run, "an edge must hold what it leads to: else that is freed while the edge is still there");
+        if (!mg_call(run))
+            return;
+        mg_hint(run, "%s", c->head.hint);
+        if (!judge_record(run, kind, n, wanted && c->quiet == 0, c->twice) || !judge_freed(run))
             return;
     }
 }
