@@ -43,7 +43,7 @@ share 02-b 20 "the reference"
 share "given code" 20
 share "in your functions" 60
 says() { grep -qF -- "$1" <<<"$out" && ok || bad "not said: $1: $out"; }
-says "You wrote 20 of 37 lines; 2 of 3 labs pass."
+says "You wrote 20 lines (reference: 37); 2 of 3 labs pass."
 says "  01-a                   12 lines  spin"
 check "a lab that does not pass is no milestone" eval '! grep -q "02-b .*lines" <<<"$out"'
 
@@ -52,5 +52,5 @@ sed -i 's/mine_one(3)/for (;;) mine_one(1)/' main.c && gcc -O2 -c main.c -o main
 out=$(SAMPLES=60 timeout 120 "$root/grader/tools/grow.sh" ./spin) && ok || bad "a long run: $out"
 printf 'int main(void) { return 3; }\n' >main.c && gcc -O2 -c main.c -o main.o && link spin
 expect "a program that fails" 1 "You wrote" "$root/grader/tools/grow.sh" ./spin
-expect "no program" 0 "You wrote 20 of 37 lines" "$root/grader/tools/grow.sh"
+expect "no program" 0 "You wrote 20 lines (reference: 37)" "$root/grader/tools/grow.sh"
 finish grow.sh

@@ -40,8 +40,8 @@ again() { [ "$(xargs <graded)" = "$2" ] && ok || bad "$1: graded are $(xargs <gr
 
 skeleton
 echo '90/100' >said00 && echo '0/100 TODO=9' >said01
-says "a lab that passes" "  00-tensors              90/100     0 of   4 lines  passes"
-says "a lab not begun" "  01-matmul                0/100     0 of   0 lines  not begun"
+says "a lab that passes" "  00-tensors              90/100     0 lines (reference:   4)  passes"
+says "a lab not begun" "  01-matmul                0/100     0 lines (reference:   0)  not begun"
 says "what it can do, and the command" '  - reshape tensors                                            make bench LAB="00"'
 says "the last line" "progress: 1/2 labs"
 again "a result is kept" "00 01"
@@ -76,7 +76,7 @@ printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
 says "a grader that cannot" "could not be graded: no worker"
 
 # Lines.
-lines() { says "$1" "00-tensors                   -  $2 of   4 lines"; }
+lines() { says "$1" "00-tensors                   -  $2 lines (reference:   4)"; }
 skeleton && lines "a skeleton" "   0"
 sed -i 's/MT_TODO("00.1").*/if (a)\n        return 3;/' labs/00-tensors/unit.c && lines "a step, two lines" "   2"
 sed -i 's/^    if (a)/\t if  (a)  \/* a comment *\/\n\n/' labs/00-tensors/unit.c && lines "blanks and comments" "   2"
@@ -87,7 +87,10 @@ check "an empty form" grep -q MT_TODO scratch
 lines "from scratch" "   0"
 printf 'static int mine(void)\n{\n    return 7;\n}\n' >>labs/00-tensors/unit.c && lines "a function of one's own" "   4"
 cp labs/00-tensors/unit.c labs/00-tensors/notes.c && lines "a file that is no unit" "   4"
-says "the sum" "  in all                             4 of 4 lines"
+for i in 1 2 3; do echo "static int more$i;" >>labs/00-tensors/unit.c; done
+lines "more lines than the reference has" "   7"
+sed -i '/more[123];/d' labs/00-tensors/unit.c
+says "the sum" "  in all                             4 lines (reference: 4)"
 mkdir -p reference/skeletons/00-tensors && "$bin/strip" solutions/00-tensors/unit.c reference/skeletons/00-tensors/unit.c && rm -r solutions
 lines "in a release" "   4"
 finish progress.sh

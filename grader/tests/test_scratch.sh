@@ -18,11 +18,14 @@ echo 'static int mine;' >>labs/03-autograd/tape.c && cp labs/03-autograd/tape.c 
 expect "a student's line" 1 "lab: labs/03-autograd/tape.c has lines of yours: move it away first" scratch 03-autograd
 check "it stays" unchanged
 check "and so does the other unit" grep -q 'LAB\|TODO 03.5' labs/03-autograd/backward.c
-"$bin/strip" solutions/03-autograd/tape.c labs/03-autograd/tape.c
-expect "a lab" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+mv labs/03-autograd/tape.c mine.c
+expect "a lab, one unit moved away" 0 "5 functions of labs/03-autograd" scratch 03-autograd
+check "it is made anew" grep -q MT_TODO labs/03-autograd/tape.c
 expect "again" 0 "5 functions of labs/03-autograd" scratch 03-autograd
 check "a function of several steps says them" grep -qF '/* steps 03.5, 03.7, 03.8 */' labs/03-autograd/backward.c
 check "a helper before a function that does not call it is no part of it" grep -qF 'MT_TODO("03.6");' labs/03-autograd/backward.c
+out=$(grader/tools/lab.sh "$build" 03-autograd 2>&1)
+check "the order of the steps names each" grep -qF " 03.5, 03.7, 03.8 labs/03-autograd/backward.c:" <<<"$out"
 check "given functions stay" grep -q '^void mt_no_grad_begin' labs/03-autograd/tape.c
 check "no hint stays" eval '! grep -q Hint: labs/03-autograd/*.c'
 expect "a lab on the device" 1 "lab 06 has .cu units only" scratch 06-cuda-kernels

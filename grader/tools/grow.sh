@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 gives() { sed -nE 's/^ *"gives": *"(.*)",?$/\1/p' "labs/$1/lab.json"; }
 
-awk -F'\t' '{ yours += $3; all += $4; passed += $2 == "passes" } END { printf "You wrote %d of %d lines; %d of %d labs pass.\n\n", yours, all, passed, NR }' $table
+awk -F'\t' '{ yours += $3; all += $4; passed += $2 == "passes" } END { printf "You wrote %d lines (reference: %d); %d of %d labs pass.\n\n", yours, all, passed, NR }' $table
 while IFS=$'\t' read -r lab state lines _; do
     [ "$state" != passes ] || printf '  %-20s %4d lines  %s\n' "$lab" "$lines" "$(gives "$lab")"
 done <$table

@@ -83,10 +83,10 @@ for info in "${labs[@]}"; do
     else
         state="begun: $others"
     fi
-    printf '  %-20s %9s  %4d of %3d lines  %s\n' "$lab" "${points:--}" "$lines" "$most" "$state$remark"
+    printf '  %-20s %9s  %4d lines (reference: %3d)  %s\n' "$lab" "${points:--}" "$lines" "$most" "$state$remark"
     table+="$lab"$'\t'"$state"$'\t'"$lines"$'\t'"$most"$'\n'
 done
-printf '  %-20s %9s  %4d of %d lines\n\n' "in all" "" "$yours" "$all"
+printf '  %-20s %9s  %4d lines (reference: %d)\n\n' "in all" "" "$yours" "$all"
 mkdir -p build/progress && printf '%s' "$table" >build/progress/table
 if [ ${#passing[@]} -gt 0 ]; then
     echo "Your framework can:"
