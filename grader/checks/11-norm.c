@@ -187,13 +187,13 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
 #define CPU_COUNT  .size = { 1024, 384 }, .cache = MG_L2 /* 1.5 MiB an array */
 #define COUNT      .size = { 48, 768 }
 const mg_kernel_row mg_11_residual_cases[6] = {
-    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, not of x" },
+    { { 3, "random rows", "sum = x + part is stored; mean, rstd and out are those of the sum, not of x" },
       { &forward }, .asks = ON_CPU, .special = far_row },
-    { { 1, "large mean", "the squares are of the sum minus its mean, in a second loop" },
+    { { 1, "large mean", "the variance is the mean square of the sum minus its mean, which needs a second loop" },
       { &forward }, .dist = NORMAL(1000, 1) },
     { { 1, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" },
       { &forward }, .dist = NORMAL(0, 3), .prepare = constant_rows },
-    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" },
+    { { 1, "in place", "sum may be x itself: read x[c] before sum[c] is written, and not again" },
       { &forward }, .in_place = true },
     { { 1, "one column", "the sum minus its mean is 0, so out is beta" }, { &forward }, .size = { 7, 1 } },
     { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY },
@@ -204,15 +204,15 @@ const mg_kernel_row mg_11_residual_traffic[1] = {
       { &forward }, CPU_COUNT, .bar = "11.3 traffic", .moves = "x part sum sum out out" },
 };
 const mg_kernel_row mg_11_residual_backward_cases[5] = {
-    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" },
+    { { 2, "dx", "the gradient of x is layernorm's gradient of the sum, plus dsum" },
       { &backward }, .asks = ON_CPU | MG_NAN, .null = "dpart dgamma dbeta" },
-    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" },
+    { { 2, "dpart", "x and part are added, so that both have the gradient of the sum; dx may be NULL" },
       { &backward }, .asks = ON_CPU | MG_NAN, .null = "dx dgamma dbeta" },
     { { 2, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" },
       { &backward }, .null = "dsum dgamma dbeta" },
     { { 1, "one column", "layernorm's gradient is 0, so that dx and dpart are dsum" },
       { &backward }, .size = { 7, 1 }, .null = "dgamma dbeta" },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+    { { 2, "adds to what is there", "gradients accumulate, and each of them may be NULL" },
       { &backward }, .asks = ON_CPU | MG_SUBSETS, .held = true },
 };
 const mg_kernel_row mg_11_residual_backward_traffic[1] = {
@@ -223,11 +223,12 @@ const mg_kernel_row mg_11_residual_backward_traffic[1] = {
 
 /* 11.8 on the device */
 const mg_kernel_row mg_11_device_residual_cases[4] = {
-    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, of all threads' columns" },
+    { { 3, "random rows",
+        "sum = x + part is stored; mean, rstd and out are those of the sum, over the columns of all threads" },
       { &device_forward }, .asks = ON_DEVICE, .special = far_row },
-    { { 1, "large mean", "the squares are of the sum minus its mean, in a second pass" },
+    { { 1, "large mean", "the variance is the mean square of the sum minus its mean, which needs a second pass" },
       { &device_forward }, .dist = NORMAL(1000, 1) },
-    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" },
+    { { 1, "in place", "sum may be x itself: read x[c] before sum[c] is written, and not again" },
       { &device_forward }, .in_place = true },
     { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY },
       { &device_forward }, .asks = MG_NO_ELEMENTS, .special = no_columns },
@@ -239,13 +240,13 @@ const residual_count mg_11_device_residual_counts[2] = {
         { &device_forward }, COUNT, .moves = "x part sum out" }, MG_CONFLICTS },
 };
 const mg_kernel_row mg_11_device_residual_backward_cases[4] = {
-    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" },
+    { { 2, "dx", "the gradient of x is layernorm's gradient of the sum, plus dsum" },
       { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dpart" },
-    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" },
+    { { 2, "dpart", "x and part are added, so that both have the gradient of the sum; dx may be NULL" },
       { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dx" },
     { { 1, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" },
       { &device_backward }, .null = "dsum" },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+    { { 2, "adds to what is there", "gradients accumulate: add to what dx and dpart hold" },
       { &device_backward }, .held = true },
 };
 const residual_count mg_11_device_residual_backward_counts[2] = {

@@ -14,7 +14,7 @@ static __device__ float dot(const mt_product &p, int64_t i, int64_t j)
 {
     float sum = 0;
     /* TODO 07.1: Row i of A times column j of B.
-     * Hint: mt_element(p.a, i, k) is an element of A. K of them. */
+     * Hint: mt_element(p.a, i, k) is an element of A. The sum has K terms. */
     MT_TODO("07.1"); /* delete this line when yours stands here */
     return sum;
 }

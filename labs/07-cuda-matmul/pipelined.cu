@@ -63,7 +63,7 @@ static __device__ __forceinline__ void eight(float *out, const float *in)
 
 static __device__ __forceinline__ void multiply(float (*sum)[EACH], float (*a)[ROW], float (*b)[ROW], int row, int col)
 {
-    /* TODO 07.6: As in 07.5. */
+    /* TODO 07.6: The products are those of 07.5. */
     MT_TODO("07.6"); /* delete this line when yours stands here */
 }
 

@@ -41,7 +41,7 @@ static void columns_backward(float *dx, float *dbias, const float *dout, const f
         const float *g = dout + n * C, *from = x + n * C;
         float *to = dx ? dx + n * C : NULL;
         /* TODO 11.5: The gradient d of this row's sums x + bias, added to dx and to the sum of each column.
-         * Hint: d = g[c] times lab 02.5's slope at from[c] + bias[c]. += into both, in one loop; to may be NULL. */
+         * Hint: d = g[c] times lab 02.5's slope at from[c] + bias[c]. One loop adds to both; to may be NULL. */
         MT_TODO("11.5"); /* delete this line when yours stands here */
     }
     for (int64_t c = 0; c < columns && dbias; c++)

@@ -40,7 +40,7 @@ template <int PARTS> static __device__ __forceinline__ void multiply(tiles<PARTS
 {
     enum { COLS = tiles<PARTS>::COLS };
     /* TODO 11.13: Four fragments of scores, each a sum over the columns of a head, 16 at a time.
-     * Hint: lab 07.7. A fragment of queries (rows_of) serves all four. Keys are the second operand, transposed: load
+     * Hint: as in 07.7. A fragment of queries (rows_of) serves all four. Keys are the second operand, transposed: load
      * 16 keys as wmma::col_major, with the distance of rows in memory, COLS + PAD. wmma::store_matrix_sync(to, sum,
      * distance, wmma::mem_row_major). */
     MT_TODO("11.13"); /* delete this line when yours stands here */
@@ -53,7 +53,7 @@ static __device__ __forceinline__ float add_scores(running *r, T *weight, const 
 {
     float shrink = 0;
     /* TODO 11.13: The scores of one more tile, two in each lane.
-     * Hint: 11.6, with keys `lane` and `lane + 32`. Only what is stored for the product is rounded: T(x). */
+     * Hint: as in 11.6, with keys `lane` and `lane + 32`. Only what is stored for the product is rounded. */
     MT_TODO("11.13"); /* delete this line when yours stands here */
     return shrink;
 }

@@ -43,7 +43,7 @@ static __global__ void backward(float *dx, float *dbias, const float *dout, cons
     int64_t c = (int64_t)blockIdx.x * MT_WARP + threadIdx.x;
     double sum = 0;
     /* TODO 11.10: The gradient of x + bias in column c of this warp's rows: added to dx, and to sum.
-     * Hint: row threadIdx.y, then every WARPS-th; none if the thread is beyond the last column. dx may be NULL. += */
+     * Hint: a thread has row threadIdx.y and every WARPS-th after it, none beyond the last column. dx may be NULL. */
     MT_TODO("11.10"); /* delete this line when yours stands here */
     /* TODO 11.10: The block's sum of each column, added to dbias, which may be NULL.
      * Hint: warps leave their sums in part; then the first warp adds them up. All threads must reach the barrier. */

@@ -65,10 +65,10 @@ static __global__ void backward(float *dx, float *dpart, const float *dsum, cons
     const float *dy = dout + begin, *row = sum + begin, m = mean[blockIdx.x], r = rstd[blockIdx.x];
     float sum_g = 0, sum_gx = 0;
     /* TODO 11.8: The row's two sums, of g = dout gamma and of g xhat, with g and xhat = (sum - m) r kept.
-     * Hint: lab 06.13's first pass. Of a column from KEPT on both are computed again below. */
+     * Hint: as in lab 06.13's first pass. Both are computed again below for a column from KEPT on. */
     MT_TODO("11.8"); /* delete this line when yours stands here */
     /* TODO 11.8: The gradient of the sum: what reaches it directly, and layernorm's; both addends get it.
-     * Hint: dsum, dx and dpart may be NULL. += into both. */
+     * Hint: dsum, dx and dpart may be NULL; gradients accumulate. */
     MT_TODO("11.8"); /* delete this line when yours stands here */
 }
 

@@ -27,7 +27,7 @@ extern "C" int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_updat
         MT_CHECK(u[k].step >= 1, "adamw: step %" PRId64 ", but the first is 1", u[k].step);
         /* TODO 11.9: The chunks of tensor k, and its factors: rate, decay, 1 / (1 - beta^t) for m and for v.
          * Hint: the last chunk may have fewer elements, and no elements make no chunk. Rate, decay and t are those of
-         * u[k]; pow() in double. */
+         * u[k]; powers need double. */
         MT_TODO("11.9"); /* delete this line when yours stands here */
     }
     return chunks;
@@ -52,7 +52,7 @@ static __global__ void adamw(const mt_update_segment *segment, const mt_update_f
     const mt_update_segment s = segment[k];
     const mt_update_factors f = factors[k];
     /* TODO 11.9: AdamW for the elements of the chunk: neighbouring threads, neighbouring elements.
-     * Hint: lab 06.17's arithmetic. Read p, g, m, v once and write p, m, v once. The tensor may end in the chunk. */
+     * Hint: as in 06.17, read p, g, m, v once and write p, m, v once. The tensor may end in the chunk. */
     MT_TODO("11.9"); /* delete this line when yours stands here */
 }
 

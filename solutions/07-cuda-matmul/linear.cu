@@ -40,8 +40,8 @@ static __global__ void add_columns(float *db, const float *dout, int64_t N, int6
     int64_t o = (int64_t)blockIdx.x * MT_WARP + threadIdx.x;
     float sum = 0;
     /* LAB 07.10 BEGIN  The sum of this thread's rows of column o, then of the block's.
-     * Hint: row threadIdx.y, then every ROWS-th. A thread beyond the last column adds nothing but must reach the
-     * barrier, like all threads of a block. Gradients accumulate. */
+     * Hint: a thread has row threadIdx.y and every ROWS-th after it. One beyond the last column adds nothing but must
+     * reach the barrier, like all threads of a block. Gradients accumulate. */
     if (o < O)
         for (int64_t n = threadIdx.y; n < N; n += ROWS)
             sum += dout[n * O + o];

@@ -14,7 +14,7 @@ static __device__ float dot(const mt_product &p, int64_t i, int64_t j)
 {
     float sum = 0;
     /* LAB 07.1 BEGIN  Row i of A times column j of B.
-     * Hint: mt_element(p.a, i, k) is an element of A. K of them. */
+     * Hint: mt_element(p.a, i, k) is an element of A. The sum has K terms. */
     for (int64_t k = 0; k < p.K; k++)
         sum += mt_element(p.a, i, k) * mt_element(p.b, k, j);
     /* LAB 07.1 END */

@@ -65,7 +65,7 @@ static __device__ __forceinline__ void eight(float *out, const float *in)
 
 static __device__ __forceinline__ void multiply(float (*sum)[EACH], float (*a)[ROW], float (*b)[ROW], int row, int col)
 {
-    /* LAB 07.6 BEGIN  As in 07.5. */
+    /* LAB 07.6 BEGIN  The products are those of 07.5. */
     float x[EACH], y[EACH];
 #pragma unroll
     for (int k = 0; k < DEPTH; k++) {

@@ -45,7 +45,7 @@ static void columns_backward(float *dx, float *dbias, const float *dout, const f
         const float *g = dout + n * C, *from = x + n * C;
         float *to = dx ? dx + n * C : NULL;
         /* LAB 11.5 BEGIN  The gradient d of this row's sums x + bias, added to dx and to the sum of each column.
-         * Hint: d = g[c] times lab 02.5's slope at from[c] + bias[c]. += into both, in one loop; to may be NULL. */
+         * Hint: d = g[c] times lab 02.5's slope at from[c] + bias[c]. One loop adds to both; to may be NULL. */
         for (int64_t c = 0; c < columns; c++) {
             float z = from[c] + bias[c];
             float t = mt_tanhf(SQRT_2_OVER_PI * (z + CUBIC * z * z * z));

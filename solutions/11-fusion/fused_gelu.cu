@@ -49,7 +49,7 @@ static __global__ void backward(float *dx, float *dbias, const float *dout, cons
     int64_t c = (int64_t)blockIdx.x * MT_WARP + threadIdx.x;
     double sum = 0;
     /* LAB 11.10 BEGIN  The gradient of x + bias in column c of this warp's rows: added to dx, and to sum.
-     * Hint: row threadIdx.y, then every WARPS-th; none if the thread is beyond the last column. dx may be NULL. += */
+     * Hint: a thread has row threadIdx.y and every WARPS-th after it, none beyond the last column. dx may be NULL. */
     if (c < C) {
         float b = bias[c];
         for (int64_t n = threadIdx.y; n < N; n += WARPS) {

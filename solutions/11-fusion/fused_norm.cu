@@ -84,7 +84,7 @@ static __global__ void backward(float *dx, float *dpart, const float *dsum, cons
     const float *dy = dout + begin, *row = sum + begin, m = mean[blockIdx.x], r = rstd[blockIdx.x];
     float sum_g = 0, sum_gx = 0;
     /* LAB 11.8 BEGIN  The row's two sums, of g = dout gamma and of g xhat, with g and xhat = (sum - m) r kept.
-     * Hint: lab 06.13's first pass. Of a column from KEPT on both are computed again below. */
+     * Hint: as in lab 06.13's first pass. Both are computed again below for a column from KEPT on. */
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x) {
         float g_c = dy[c] * gamma[c], x_c = (row[c] - m) * r;
         if (c < KEPT) {
@@ -97,7 +97,7 @@ static __global__ void backward(float *dx, float *dpart, const float *dsum, cons
     float mean_g = mt_block_sum(sum_g) / (float)C, mean_gx = mt_block_sum(sum_gx) / (float)C;
     /* LAB 11.8 END */
     /* LAB 11.8 BEGIN  The gradient of the sum: what reaches it directly, and layernorm's; both addends get it.
-     * Hint: dsum, dx and dpart may be NULL. += into both. */
+     * Hint: dsum, dx and dpart may be NULL; gradients accumulate. */
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x) {
         float g_c = c < KEPT ? g[c] : dy[c] * gamma[c], x_c = c < KEPT ? xhat[c] : (row[c] - m) * r;
         float d = r * (g_c - mean_g - x_c * mean_gx) + (dsum ? dsum[begin + c] : 0);

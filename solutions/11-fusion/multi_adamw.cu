@@ -27,7 +27,7 @@ extern "C" int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_updat
         MT_CHECK(u[k].step >= 1, "adamw: step %" PRId64 ", but the first is 1", u[k].step);
         /* LAB 11.9 BEGIN  The chunks of tensor k, and its factors: rate, decay, 1 / (1 - beta^t) for m and for v.
          * Hint: the last chunk may have fewer elements, and no elements make no chunk. Rate, decay and t are those of
-         * u[k]; pow() in double. */
+         * u[k]; powers need double. */
         chunks += (segment[k].count + CHUNK - 1) / CHUNK;
         factors[k].lr = (float)h->lr;
         factors[k].decay = (float)h->weight_decay;
@@ -64,7 +64,7 @@ static __global__ void adamw(const mt_update_segment *segment, const mt_update_f
     const mt_update_segment s = segment[k];
     const mt_update_factors f = factors[k];
     /* LAB 11.9 BEGIN  AdamW for the elements of the chunk: neighbouring threads, neighbouring elements.
-     * Hint: lab 06.17's arithmetic. Read p, g, m, v once and write p, m, v once. The tensor may end in the chunk. */
+     * Hint: as in 06.17, read p, g, m, v once and write p, m, v once. The tensor may end in the chunk. */
     const int64_t begin = (chunk - s.before) * CHUNK, end = begin + CHUNK < s.count ? begin + CHUNK : s.count;
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
         float param = s.param[i], g = s.grad[i];

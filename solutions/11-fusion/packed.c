@@ -140,7 +140,7 @@ static void attend(float *out, float *lse, const mt_head *h, int64_t begin, int6
     int64_t D = h->D, C = h->C, step = 3 * C;
     for (int64_t r = 0; r < rows; r++)
         so_far[r] = (running){ -INFINITY, 0 };
-    /* LAB 11.11 BEGIN  All tiles of keys; for each MR queries at a time.
+    /* LAB 11.11 BEGIN  All tiles of keys; for each of them MR queries at a time.
      * Hint: pack the tile's keys with pack_columns and its values with pack_rows. Then for each MR queries from the
      * first that sees a key of the tile: copy them (pack_rows, width SIDE, times h->scale); the scores of the keys that
      * the last of them sees; add_tile for each row, which shrinks its row of out; the weights times the values. The

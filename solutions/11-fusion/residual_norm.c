@@ -57,7 +57,7 @@ static void rows_backward(float *dx, float *dpart, const float *dsum, const floa
         float *to_x = dx ? dx + n * C : NULL, *to_part = dpart ? dpart + n * C : NULL, m = mean[n], r = rstd[n];
         /* LAB 11.3 BEGIN  The gradient of one row of the sum, which both addends get.
          * Hint: lab 08.3's gradient of layernorm, plus what reaches the sum directly, if anything does. direct, to_x
-         * and to_part may be NULL; += into both. */
+         * and to_part may be NULL; gradients accumulate. */
         float total = 0, dot = 0;
 #pragma omp simd reduction(+ : total, dot)
         for (int64_t c = 0; c < C; c++) {
