@@ -60,7 +60,7 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
         mt_node *node = mt_node_list_pop(&ready);
         /* TODO 03.8: One node of the walk.
          * Hint: the op passes on its gradient, if it got any; what only this node needs is freed, but for `from`;
-         * its inputs are counted down. Which order is right? autograd/node.h has the functions. */
+         * its inputs are counted down. What must come first? autograd/node.h has the functions. */
         MT_TODO("03.8"); /* delete this line when yours stands here */
     }
     mt_node_list_free(&ready);

@@ -1,5 +1,6 @@
-/* safetensors_write.c -- a list of named values as the bytes of a safetensors file: header, then data. A checkpoint's
- * files get them through parts.c, which counts and sums them, and unit commit.c of lab 12, which puts them on disk. */
+/* safetensors_write.c -- a list of named values as the bytes of a safetensors file, header first, then data:
+ * mt_safetensors_write into a file, mt_safetensors_emit to a function, as the files of a checkpoint need it (parts.c
+ * counts and sums the bytes, unit commit.c of lab 12 puts them on disk). */
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "core/scope.h"

@@ -1,5 +1,5 @@
-/* mnist.c -- MNIST's four files: where they are, and a data set of each pair. idx_dataset.c maps them into memory, and
- * unit idx_map.c of lab 05 reads their headers and pixels. */
+/* mnist.c -- MNIST's four files: mt_mnist_path finds them, mt_mnist_open makes a data set of each pair of images and
+ * labels. idx_dataset.c maps them into memory, and unit idx_map.c of lab 05 reads their headers and pixels. */
 #include "data/mnist.h"
 
 #include "data/idx_map.h"

@@ -74,7 +74,7 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
         mt_node *node = mt_node_list_pop(&ready);
         /* LAB 03.8 BEGIN  One node of the walk.
          * Hint: the op passes on its gradient, if it got any; what only this node needs is freed, but for `from`;
-         * its inputs are counted down. Which order is right? autograd/node.h has the functions. */
+         * its inputs are counted down. What must come first? autograd/node.h has the functions. */
         if (node->grad)
             mt_node_backward(node);
         mt_node_consume(node, from);
