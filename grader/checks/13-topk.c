@@ -51,6 +51,7 @@ static bool pack_many(mg_run *run)
     int64_t place[K], n = MG_13_MANY, at = 0;
     mg_begin(run, "mt_topk_pack");
     mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%d)", n, K);
+    mg_i64(run, "k", K);
     mg_out(run, "index", MT_I32, MT_SHAPE(K));
     mg_out(run, "value", MT_F32, MT_SHAPE(K));
     float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
@@ -87,7 +88,7 @@ static bool pack_many(mg_run *run)
 static void refuse(mg_run *run, int64_t k)
 {
     int64_t n = mg_pick(mg_rng(run), 20, MOST);
-    mg_begin(run, "may abort: mt_topk_pack of k numbers");
+    mg_begin(run, "may abort: mt_topk_pack");
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     mg_inout(run, "index", MT_I32, MT_SHAPE(n + 1));
     mg_inout(run, "value", MT_F32, MT_SHAPE(n + 1));
@@ -160,6 +161,7 @@ static bool pack(mg_run *run, compress_about about, int64_t is, int64_t k)
     int64_t n = is < 0 ? ALL : is;
     mg_begin(run, "mt_topk_pack");
     mg_as_called(run, "mt_topk_pack(index, value, error, x, n=%" PRId64 ", k=%" PRId64 ")", n, k);
+    mg_i64(run, "k", k);
     mg_out(run, "index", MT_I32, MT_SHAPE(k));
     mg_out(run, "value", MT_F32, MT_SHAPE(k));
     float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));

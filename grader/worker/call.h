@@ -69,10 +69,15 @@ const mg_value *mg_argument_of(const mg_value *values, const char *name, int64_t
 #define S(...)                   (float)TAKE(#__VA_ARGS__, -1, MG_F32_NUMBER)->real
 #define D(...)                   TAKE(#__VA_ARGS__, -1, MG_F64_NUMBER)->real
 
-/* One function and one entry of the table for each line of CALLS. */
+/* One function and one entry of the table for each line of CALLS; `to` takes what the function returns. */
 #define MG_THUNK(fn, ...)                \
     static void fn##_(const mg_value *v) \
     {                                    \
         fn(__VA_ARGS__);                 \
+    }
+#define MG_RESULT(fn, to, ...)           \
+    static void fn##_(const mg_value *v) \
+    {                                    \
+        to = fn(__VA_ARGS__);            \
     }
 #define MG_ENTRY(fn, ...) { #fn, fn##_ },

@@ -88,81 +88,30 @@ static void encode(const mg_value *v)
     mt_vocabulary_free(vocabulary);
 }
 
-/* ---- layernorm, embedding, classifier ---------------------------------------------------------------- */
+/* ---- kernels, and the steps of sampling ---------------------------------------------------------------- */
 
-static void layernorm_fwd(const mg_value *v)
-{
-    mt_layernorm_fwd_cpu(F(out), F(mean), F(rstd), F(x), F(gamma), F(beta), N(N), N(C), S(eps));
-}
-
-static void layernorm_bwd(const mg_value *v)
-{
-    mt_layernorm_bwd_cpu(F(dx), F(dgamma), F(dbeta), F(dout), F(x), F(gamma), F(mean), F(rstd), N(N), N(C));
-}
-
-static void embedding_fwd(const mg_value *v)
-{
-    mt_embedding_fwd_cpu(F(out), I32(id), F(wte), F(wpe), N(B), N(T), N(V), N(C));
-}
-
-static void embedding_bwd(const mg_value *v)
-{
-    mt_embedding_bwd_cpu(F(dwte), F(dwpe), F(dout), I32(id), N(B), N(T), N(C));
-}
-
-static void classifier_fwd(const mg_value *v)
-{
-    mt_classifier_fwd_cpu(F(loss), F(probs), F(x), F(w), I32(target), N(N), N(C), N(V));
-}
-
-static void classifier_bwd(const mg_value *v)
-{
-    mt_classifier_bwd_cpu(F(dx), F(dw), F(probs), F(dloss), F(x), F(w), I32(target), N(N), N(C), N(V));
-}
-
-/* ---- attention -------------------------------------------------------------------------------------- */
-
-static void attention_fwd(const mg_value *v)
-{
-    mt_attention_plain_fwd_cpu(F(out), F(saved), F(qkv), N(B), N(T), N(C), N(H));
-}
-
-static void attention_bwd(const mg_value *v)
-{
-    mt_attention_plain_bwd_cpu(F(dqkv), F(dout), F(qkv), F(out), F(saved), N(B), N(T), N(C), N(H));
-}
-
-static void attention_cached(const mg_value *v)
-{
-    mt_attention_cached_cpu(F(out), F(cache), F(qkv), N(place), N(C), N(H));
-}
+// clang-format off
+#define CALLS(CALL, RESULT)                                                                                       \
+    CALL(mt_layernorm_fwd_cpu, F(out), F(mean), F(rstd), F(x), F(gamma), F(beta), N(N), N(C), S(eps))             \
+    CALL(mt_layernorm_bwd_cpu, F(dx), F(dgamma), F(dbeta), F(dout), F(x), F(gamma), F(mean), F(rstd), N(N), N(C)) \
+    CALL(mt_embedding_fwd_cpu, F(out), I32(id), F(wte), F(wpe), N(B), N(T), N(V), N(C))                           \
+    CALL(mt_embedding_bwd_cpu, F(dwte), F(dwpe), F(dout), I32(id), N(B), N(T), N(C))                              \
+    CALL(mt_classifier_fwd_cpu, F(loss), F(probs), F(x), F(w), I32(target), N(N), N(C), N(V))                     \
+    CALL(mt_classifier_bwd_cpu, F(dx), F(dw), F(probs), F(dloss), F(x), F(w), I32(target), N(N), N(C), N(V))      \
+    CALL(mt_attention_plain_fwd_cpu, F(out), F(saved), F(qkv), N(B), N(T), N(C), N(H))                            \
+    CALL(mt_attention_plain_bwd_cpu, F(dqkv), F(dout), F(qkv), F(out), F(saved), N(B), N(T), N(C), N(H))          \
+    CALL(mt_attention_cached_cpu, F(out), F(cache), F(qkv), N(place), N(C), N(H))                                 \
+    CALL(mt_sample_weights_cpu, F(weight), F(logit), N(V), (double)S(temperature))                                \
+    RESULT(mt_most_likely_cpu, I32(token)[0], F(logits), N(V))                                                    \
+    RESULT(mt_sample_kept_cpu, I64(kept)[0], F(weight), N(V), N(top_k), (double)S(top_p))                         \
+    RESULT(mt_sample_drawn_cpu, I64(rank)[0], F(weight), N(kept), (double)S(part))
+CALLS(MG_THUNK, MG_RESULT)
+// clang-format on
 
 static void attention_text(const mg_value *v)
 {
     for (int64_t t = 0, C = N(C); t < N(T); t++)
         mt_attention_cached_cpu(F(out) + t * C, F(cache), F(qkv) + t * 3 * C, t, C, N(H));
-}
-
-/* ---- sampling ------------------------------------------------------------------------------------------ */
-
-static void most_likely(const mg_value *v)
-{
-    I32(token)[0] = mt_most_likely_cpu(F(logits), N(V));
-}
-
-static void sample_weights(const mg_value *v)
-{
-    mt_sample_weights_cpu(F(weight), F(logit), N(V), (double)S(temperature));
-}
-
-static void sample_kept(const mg_value *v)
-{
-    I64(kept)[0] = mt_sample_kept_cpu(F(weight), N(V), N(top_k), (double)S(top_p));
-}
-
-static void sample_drawn(const mg_value *v)
-{
-    I64(rank)[0] = mt_sample_drawn_cpu(F(weight), N(kept), (double)S(part));
 }
 
 static void sample(const mg_value *v)
@@ -184,30 +133,19 @@ static void program_text(const mg_value *v)
                                                 .seed = (uint64_t)N(seed) });
 }
 
+// clang-format off
 const mg_function mg_calls_08[] = {
+    CALLS(MG_ENTRY, MG_ENTRY)
     { "mt_piece_end, over a text", pieces },
     { "mt_byte_char", byte_char },
     { "mt_bpe_merge", merge },
     { "mt_word_slot, again and again", words },
     { "mt_bpe_decode", decode },
     { "mt_encode", encode },
-    { "mt_layernorm_fwd_cpu", layernorm_fwd },
-    { "mt_layernorm_bwd_cpu", layernorm_bwd },
-    { "mt_layernorm_bwd_cpu for dx", layernorm_bwd },
-    { "mt_layernorm_bwd_cpu for dgamma", layernorm_bwd },
-    { "mt_layernorm_bwd_cpu for dbeta", layernorm_bwd },
-    { "mt_embedding_fwd_cpu", embedding_fwd },
-    { "mt_embedding_bwd_cpu", embedding_bwd },
-    { "mt_classifier_fwd_cpu", classifier_fwd },
-    { "mt_classifier_bwd_cpu", classifier_bwd },
-    { "mt_attention_plain_fwd_cpu", attention_fwd },
-    { "mt_attention_plain_bwd_cpu", attention_bwd },
-    { "mt_attention_cached_cpu", attention_cached },
+    { "mt_layernorm_bwd_cpu for dx", mt_layernorm_bwd_cpu_ },
+    { "mt_layernorm_bwd_cpu for dgamma", mt_layernorm_bwd_cpu_ },
+    { "mt_layernorm_bwd_cpu for dbeta", mt_layernorm_bwd_cpu_ },
     { "mt_attention_cached_cpu, token by token", attention_text },
-    { "mt_most_likely_cpu", most_likely },
-    { "mt_sample_weights_cpu", sample_weights },
-    { "mt_sample_kept_cpu", sample_kept },
-    { "mt_sample_drawn_cpu", sample_drawn },
     { "mt_sample", sample },
     { "mt_gpt2_block_forward, and backward", mg_call_gpt2_block },
     { "mt_gpt2_forward, _logits, _loss, and backward", mg_call_gpt2_model },

@@ -75,7 +75,7 @@ static void adamw_multi(const mg_value *v)
 #define HEADS     N(B), N(T), N(C), N(H)
 #define BACKWARD  F(dqkv), F(dout), F(qkv), F(out), F(saved), HEADS
 #define GELU      F(dx), F(dbias), F(dout), F(x), F(bias), N(N), N(C)
-#define CALLS(CALL)                                                                                             \
+#define CALLS(CALL, RESULT)                                                                                     \
     CALL(mt_attention_tiled_fwd_cpu, F(out), F(saved), F(qkv), HEADS)                                           \
     CALL(mt_attention_packed_fwd_cpu, F(out), F(saved), F(qkv), HEADS)                                          \
     CALL(mt_attention_bf16_fwd_cpu, F(out), F(saved), BF16(qkv), HEADS)                                         \
@@ -84,6 +84,8 @@ static void adamw_multi(const mg_value *v)
     CALL(mt_attention_tiled_bwd_cpu, BACKWARD)                                                                  \
     CALL(mt_attention_packed_bwd_cpu, BACKWARD)                                                                 \
     CALL(mt_attention_bwd_cuda, BACKWARD)                                                                       \
+    RESULT(mt_attention_tiled_saved_cpu, I64(numbers)[0], N(B), N(T), N(H))                                     \
+    RESULT(mt_attention_packed_saved_cpu, I64(numbers)[0], N(B), N(T), N(H))                                    \
     CALL(mt_residual_norm_fwd_cpu, NORM)                                                                        \
     CALL(mt_residual_norm_fwd_cuda, NORM)                                                                       \
     CALL(mt_residual_norm_bwd_cpu, F(dx), F(dpart), F(dgamma), F(dbeta), F(dsum), F(dout), F(sum), F(gamma),    \
@@ -96,21 +98,11 @@ static void adamw_multi(const mg_value *v)
     CALL(mt_bias_gelu_bwd_cuda, GELU)                                                                           \
     CALL(mt_classifier_chunked_fwd_cpu, F(loss), F(dx), F(dw), F(logits), F(x), F(w), I32(target), N(N), N(C),  \
          N(V), N(rows), S(share))
-CALLS(MG_THUNK)
+CALLS(MG_THUNK, MG_RESULT)
 // clang-format on
 
 /* Of sizes that only the grid is tested with. */
 #define MANY(call) { #call " of many rows", call##_ },
-
-static void tiled_saved(const mg_value *v)
-{
-    I64(numbers)[0] = mt_attention_tiled_saved_cpu(N(B), N(T), N(H));
-}
-
-static void packed_saved(const mg_value *v)
-{
-    I64(numbers)[0] = mt_attention_packed_saved_cpu(N(B), N(T), N(H));
-}
 
 static void list_of_one(const mg_value *v)
 {
@@ -149,10 +141,9 @@ static void unwritten(const mg_value *v) /* bytes [1] of a list of two tensors, 
 
 // clang-format off
 const mg_function mg_calls_11[] = {
-    CALLS(MG_ENTRY) MANY(mt_residual_norm_fwd_cuda) MANY(mt_residual_norm_rows_bwd_cuda) MANY(mt_bias_gelu_fwd_cuda)
-    MANY(mt_bias_gelu_bwd_cuda)
-    { "mt_attention_tiled_saved_cpu", tiled_saved },
-    { "mt_attention_packed_saved_cpu", packed_saved },
+    CALLS(MG_ENTRY, MG_ENTRY)
+    MANY(mt_residual_norm_fwd_cuda) MANY(mt_residual_norm_rows_bwd_cuda)
+    MANY(mt_bias_gelu_fwd_cuda) MANY(mt_bias_gelu_bwd_cuda)
     { "attention in bf16 pays", bf16_pays },
     { "mt_adamw_multi_update_cuda", adamw_multi },
     { "list of AdamW on the device", list_of_one },

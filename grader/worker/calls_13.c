@@ -1,6 +1,9 @@
 /* calls_13.c -- the functions of lab 13 that the worker calls: collectives, their times, and the choice. */
 #include "dist/collectives.h"
 #include "dist/comm_thread.h"
+#include "dist/compress.h"
+#include "dist/ddp.h"
+#include "dist/zero.h"
 #include "worker/calls_13.h"
 #include "worker/calls_13_training.h"
 
@@ -70,22 +73,25 @@ static void pick(const mg_value *v)
     }
 }
 
-#define ENTRY(fn, ...) { #fn, fn##_ },
+// clang-format off
+#define CALLS(CALL, RESULT)                                                                                        \
+    RESULT(mt_buckets_plan, I64(buckets)[0], ARRAY(bucket)->ptr, I64(begin), ARRAY(begin)->count - 1, N(limit))    \
+    CALL(mt_zero_overlap, F(into), N(begin), N(begin) + ARRAY(into)->count, F(from), N(from_begin),                \
+         N(from_begin) + ARRAY(from)->count)                                                                       \
+    CALL(mt_onebit_pack, U8(message), F(error), F(x), ARRAY(x)->count)                                             \
+    CALL(mt_onebit_unpack, F(out), U8(message), ARRAY(out)->count)                                                 \
+    CALL(mt_topk_pack, I32(index), F(value), F(error), F(x), ARRAY(x)->count, N(k))
+CALLS(MG_THUNK, MG_RESULT)
 
 const mg_function mg_calls_13[] = {
-    COLLECTIVES(ENTRY){ "mt_all_reduce", all_reduce },
+    COLLECTIVES(MG_ENTRY) CALLS(MG_ENTRY, MG_ENTRY)
+    { "mt_all_reduce", all_reduce },
     { "mt_collective_seconds", seconds },
     { "mt_collective_pick", pick },
-    { "mt_buckets_plan", mg_call_buckets },
     { "mt_ddp", mg_call_ddp },
     { "mt_zero_part", mg_call_zero_part },
     { "mt_zero", mg_call_zero },
-    { "mt_zero_overlap", mg_call_zero_overlap },
-    { "mt_onebit_pack", mg_call_onebit_pack },
-    { "mt_onebit_unpack", mg_call_onebit_unpack },
     { "mt_onebit_all_reduce", mg_call_onebit },
-    { "mt_topk_pack", mg_call_topk_pack },
-    { "mt_topk_pack of k numbers", mg_call_topk_of },
     { "mt_topk_all_reduce", mg_call_topk },
     { "mt_outer_step", mg_call_outer },
     { NULL, NULL },

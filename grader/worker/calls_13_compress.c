@@ -7,16 +7,6 @@
 #include "worker/calls_13.h"
 #include "worker/calls_13_training.h"
 
-void mg_call_onebit_pack(const mg_value *v)
-{
-    mt_onebit_pack(U8(message), F(error), F(x), ARRAY(x)->count);
-}
-
-void mg_call_onebit_unpack(const mg_value *v)
-{
-    mt_onebit_unpack(F(out), U8(message), ARRAY(out)->count);
-}
-
 /* The array of each rank is data [n], error [n] and part_error, one behind the other. */
 static mt_status onebit(mt_comm *comm, void *data, const int64_t *numbers)
 {
@@ -28,16 +18,6 @@ static mt_status onebit(mt_comm *comm, void *data, const int64_t *numbers)
 void mg_call_onebit(const mg_value *v)
 {
     mg_on_ranks(v, onebit);
-}
-
-void mg_call_topk_pack(const mg_value *v)
-{
-    mt_topk_pack(I32(index), F(value), F(error), F(x), ARRAY(x)->count, ARRAY(index)->count);
-}
-
-void mg_call_topk_of(const mg_value *v)
-{
-    mt_topk_pack(I32(index), F(value), F(error), F(x), ARRAY(x)->count, N(k));
 }
 
 static mt_status topk(mg_hub_rank *rank, void *user)

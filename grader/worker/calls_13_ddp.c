@@ -10,12 +10,6 @@
 #include "optim/optim.h"
 #include "worker/calls_13_training.h"
 
-/* buckets [1], of each: first, last, begin, end [count,4]; begin [count+1]; limit */
-void mg_call_buckets(const mg_value *v)
-{
-    I64(buckets)[0] = mt_buckets_plan(ARRAY(bucket)->ptr, I64(begin), ARRAY(begin)->count - 1, N(limit));
-}
-
 /* results [P,MG_DDP_RESULTS], rows [P,..], parameters [P,flat] (first what a rank has, then what all have), gradients
  * [P,flat], has a gradient [P,K]; sizes [K], numbers, samples [steps,P], gradients of backward [steps,P,micro,flat],
  * order [steps,P,micro,K] (-1: no gradient), nanoseconds before each [P,K] */

@@ -28,15 +28,9 @@ void mg_on_hub(int size, const int64_t *numbers, int64_t *rows, mt_status (*run)
 mt_clock *mg_hub_clock(const mg_hub_rank *rank);
 int64_t mg_hub_now(const mg_hub_rank *rank); /* nanoseconds */
 
-void mg_call_buckets(const mg_value *v);
 void mg_call_ddp(const mg_value *v);
 void mg_call_zero_part(const mg_value *v);
-void mg_call_zero_overlap(const mg_value *v);
 void mg_call_zero(const mg_value *v);
-void mg_call_onebit_pack(const mg_value *v);
-void mg_call_onebit_unpack(const mg_value *v);
 void mg_call_onebit(const mg_value *v);
-void mg_call_topk_pack(const mg_value *v);
-void mg_call_topk_of(const mg_value *v);
 void mg_call_topk(const mg_value *v);
 void mg_call_outer(const mg_value *v);

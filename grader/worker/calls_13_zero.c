@@ -17,12 +17,6 @@ void mg_call_zero_part(const mg_value *v)
     }
 }
 
-void mg_call_zero_overlap(const mg_value *v)
-{
-    mt_zero_overlap(F(into), N(begin), N(begin) + ARRAY(into)->count, F(from), N(from_begin),
-                    N(from_begin) + ARRAY(from)->count);
-}
-
 /* results [P,MG_ZERO_RESULTS], rows [P,..], parameters [P,flat] (before and after), norms [P,steps] (bits of doubles);
  * sizes [K], numbers, samples [P], gradients [steps,P,flat], used [steps,P,K], max_norm */
 typedef struct model {
