@@ -17,8 +17,8 @@ set -o pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "${ROOT:-$root}" || exit 2
 pages=("$@")
-# OWN_PROGRAM.md has a test of its own, minitorch/tests/test_own_program.sh.
-[ $# -gt 0 ] || mapfile -t pages < <(printf '%s\n' README.md labs/*/README.md solutions/*/ANSWERS.md docs/*.md docs/results/*.md | grep -v OWN_PROGRAM)
+# These have tests of their own: minitorch/tests/test_own_program.sh, grader/tests/test_lab_new.sh, minitorch/emulator/tests/run_extending.sh.
+[ $# -gt 0 ] || mapfile -t pages < <(printf '%s\n' README.md labs/*/README.md solutions/*/ANSWERS.md docs/*.md docs/results/*.md | grep -vE 'OWN_PROGRAM|EXTENDING')
 
 smallest() { # PROGRAM: options that make it end at once
     case $1 in

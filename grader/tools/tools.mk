@@ -1,5 +1,6 @@
 # tools.mk -- the tests of the labs and of the grader: skeletons, mutants, variants, attacks, lint.
 ## make skeletons          generate the skeletons in labs/ from solutions/
+## make lab-new LAB=16 NAME=conv    write the files of a new lab (docs/EXTENDING.md)
 ## make map                generate docs/MAP.md
 ## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)
 ## make figures            the size of the framework at three stages, and what runs in one step of mnist.c and gpt2.c
@@ -9,9 +10,11 @@
 ## make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?
 ##   ROWS=all|step         instead: are there rows whose points differ between seeds? step: of the mutant's step
 ## make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?
-.PHONY: figures skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
+.PHONY: figures lab-new skeletons check-skeletons mutants mutant variant mutate mutate-sample seeds steady variants attacks lint map check-map
 skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh write
+lab-new: $(REF)/bin/strip
+	@grader/tools/lab-new.sh $(REF) $(call quote,LAB) $(call quote,NAME)
 check-skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
