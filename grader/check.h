@@ -25,16 +25,18 @@ enum {
     MG_EASY =
         1, /* a function that does nothing, or writes a constant, passes it (no elements, a refusal by given code):
                     it counts only beside a passing row of its step that is not easy */
+    MG_TIMED = 2,  /* measures speed (mg_perf): with --no-speed it is INCONCLUSIVE */
+    MG_COUNTS = 4, /* measures the bytes that it moves */
 };
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* of cases that are nothing of this */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most cases are nothing of this */
 
 /* The head of every case; a group's case struct begins with it, its own parameters follow. */
 typedef struct mg_case {
     double points;
     const char *name; /* "large logits" */
     const char *hint; /* the most likely cause of a failure, one sentence */
-    unsigned is;      /* MG_EASY */
+    unsigned is;      /* MG_EASY ... */
 } mg_case;
 
 typedef struct mg_run mg_run; /* one case being run; the grader's */

@@ -64,22 +64,25 @@ static const matmul_case thread_cases[] = {
 
 static const matmul_count reordered_count[] = {
     { { 10, "bytes moved",
-        "the inner loop must run along a row of B and a row of C, which uses all 16 numbers of each cache line" },
+        "the inner loop must run along a row of B and a row of C, which uses all 16 numbers of each cache line",
+        MG_COUNTS },
       "01.2", REORDERED, MG_L1 },
 };
 static const matmul_count tiled_count[] = {
-    { { 8, "bytes moved", "choose the blocks so that a block of B stays in the cache while all rows of A use it" },
+    { { 8, "bytes moved",
+        "choose the blocks so that a block of B stays in the cache while all rows of A use it", MG_COUNTS },
       "01.3", TILED, MG_L2 },
 };
 /* Last: M, N, K; bar, ours, theirs and what the row calls it; threads. */
 static const matmul_race packed_race[] = {
     { { 20, "speed",
         "the tile of C must stay in registers during the sum over K, and each block must be packed once: read the "
-        "assembly" },
+        "assembly", MG_TIMED },
       512, 512, 576, "01.5", PACKED, PACKED, "the reference", 1 },
 };
 static const matmul_race parallel_race[] = {
-    { { 8, "speed", "give every thread the same amount of work, and start the threads once, not once per block" },
+    { { 8, "speed",
+        "give every thread the same amount of work, and start the threads once, not once per block", MG_TIMED },
       384, 640, 768, "01.6", PARALLEL, PARALLEL, "the reference", 2 },
 };
 

@@ -32,7 +32,8 @@ static const mg_kernel_row linear_bwd_cases[] = {
 /* A cache of 32 KiB has 512 lines, and dout more rows: a sum of one column after the other loads a line for each
  * number. */
 static const mg_kernel_row linear_traffic_cases[] = {
-    { { 2, "bytes moved for db", "sum along the rows of dout, which uses all 16 numbers of each cache line" },
+    { { 2, "bytes moved for db",
+        "sum along the rows of dout, which uses all 16 numbers of each cache line", MG_COUNTS },
       { &mg_02_linear_bwd }, .size = { 1009, 1, 983 }, .null = "dx dw", .held = true,
       .bar = "02.2", .moves = "dout db db", .cache = MG_L1 },
 };

@@ -145,7 +145,8 @@ static const attention_case attention_cases[] = {
     { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
-    { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" },
+    { { 4, "speed",
+        "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code", MG_TIMED },
       .T = 512, .bar = "08.5" },
 };
 static const attention_case attention_backward_cases[] = {
@@ -167,7 +168,7 @@ static const attention_case attention_backward_cases[] = {
     { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
-    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" },
+    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them", MG_TIMED },
       .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {

@@ -30,7 +30,8 @@ static const convert_case bf16_cases[] = {
     { { 1, "every size", SIZES_HINT }, MT_BF16, CONVERT_SIZES },
 };
 static const convert_race bf16_race[] = {
-    { { 4, "speed", "an element needs no branch and no call, so that the compiler can use vector instructions" },
+    { { 4, "speed",
+        "an element needs no branch and no call, so that the compiler can use vector instructions", MG_TIMED },
       MT_BF16, "09.1" },
 };
 
@@ -59,7 +60,8 @@ static const convert_case between_cases[] = {
 };
 static const convert_race f16_race[] = {
     { { 4, "speed",
-        "compute the result of every case and select one with ?:, so that the compiler can use vector instructions" },
+        "compute the result of every case and select one with ?:, so that the compiler can use vector instructions",
+        MG_TIMED },
       MT_F16, "09.2" },
 };
 
@@ -85,7 +87,8 @@ static const product_case product_cases[] = {
         "threads may share the rows of a block or the parts of C, but never the sum over K" }, PRODUCT_THREADS, false },
 };
 static const product_race product_races[] = {
-    { { 5, "speed", "widen whole blocks and let lab 01's product multiply them: the inner loop converts nothing" },
+    { { 5, "speed",
+        "widen whole blocks and let lab 01's product multiply them: the inner loop converts nothing", MG_TIMED },
       256, 512, 512, "09.3", false },
 };
 
@@ -215,7 +218,7 @@ static const product_case pairs_cases[] = {
       PRODUCT_STRIDES, true },
 };
 static const product_race pairs_races[] = {
-    { { 5, "speed", "keep the sums in registers: one instruction of mt_dot_pairs makes 2 VL products" },
+    { { 5, "speed", "keep the sums in registers: one instruction of mt_dot_pairs makes 2 VL products", MG_TIMED },
       512, 512, 1024, "09.10", true },
 };
 

@@ -63,7 +63,8 @@ static const fusion_traffic forward_traffic_cases[] = {
       .cache = MG_L1, .bar = "11.1 keys and values" },
 };
 static const attention_race forward_race_cases[] = {
-    { { 4, "speed", "loops over the keys of a tile become vector code if they have no calls and no branches: mt_expf" },
+    { { 4, "speed",
+        "loops over the keys of a tile become vector code if they have no calls and no branches: mt_expf", MG_TIMED },
       .T = 512, .bar = "11.1 speed", .tiled = true },
 };
 static const attention_case backward_cases[] = {
@@ -101,7 +102,8 @@ static const fusion_traffic backward_traffic_cases[] = {
       .cache = MG_L1, .bar = "11.2 keys and values", .backward = true },
 };
 static const attention_race backward_race_cases[] = {
-    { { 4, "speed", "one loop over the keys of a row, with mt_expf, becomes vector code" },
+    { { 4, "speed",
+        "one loop over the keys of a row, with mt_expf, becomes vector code", MG_TIMED },
       .backward = true, .T = 384, .bar = "11.2 speed", .tiled = true },
 };
 

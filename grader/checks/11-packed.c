@@ -49,7 +49,8 @@ const fusion_traffic mg_11_packed_traffic[1] = {
       .cache = MG_L1, .bar = "11.11 keys and values", .packed = true },
 };
 const attention_race mg_11_packed_race[1] = {
-    { { 4, "speed", "the sums of a tile stay in registers: `objdump -d` shows vfmadd without stores" },
+    { { 4, "speed",
+        "the sums of a tile stay in registers: `objdump -d` shows vfmadd without stores", MG_TIMED },
       .T = 512, .bar = "11.11 speed", .tiled = true, .packed = true },
 };
 const attention_case mg_11_packed_backward[7] = {
@@ -72,7 +73,8 @@ const attention_case mg_11_packed_backward_threads[1] = {
       PACKED(LONG, ANY), .backward = true },
 };
 const attention_race mg_11_packed_backward_race[1] = {
-    { { 4, "speed", "one loop over the keys of a row, in whole vectors, without calls and branches" },
+    { { 4, "speed",
+        "one loop over the keys of a row, in whole vectors, without calls and branches", MG_TIMED },
       .backward = true, .T = 384, .bar = "11.12 speed", .tiled = true, .packed = true },
 };
 /* ---- 11.14 attention in bf16 */
@@ -118,7 +120,8 @@ const fusion_traffic mg_11_bf16_traffic[1] = {
       .cache = MG_L1, .bar = "11.14 keys and values", .packed = true, .bf16 = true },
 };
 const attention_race mg_11_bf16_race[1] = {
-    { { 4, "speed", "the sums of a tile stay in registers: `objdump -d` shows vdpbf16ps without stores" },
+    { { 4, "speed",
+        "the sums of a tile stay in registers: `objdump -d` shows vdpbf16ps without stores", MG_TIMED },
       .T = 512, .bar = "11.14 speed", .tiled = true, .packed = true, .bf16 = true },
 };
 

@@ -57,7 +57,7 @@ typedef struct mg_row {
     bool same;             /* that one failed in the same function: what it says is enough */
     bool acquitted;        /* it passes with the reference's units of an earlier lab, which the hint names */
     char function[64];     /* that was called last */
-    unsigned is;           /* as its case says: MG_EASY */
+    unsigned is;           /* as its case says: MG_EASY ... */
     const mg_group *group; /* the row's case, for the grader */
     const void *one_case;
 } mg_row;

@@ -191,6 +191,8 @@ void mg_perf_each(mg_run *run, const mg_race *race, const mg_race_case *cases, i
     mg_session *kept = run->session;
     mg_score score;
     bool good = true, open = true;
+    MT_CHECK(run->row->is & MG_TIMED, "%s %s races, and its case does not say MG_TIMED", run->row->step,
+             run->row->name);
     if (run->bench->no_speed) {
         mg_judge(run, MG_INCONCLUSIVE, "no speed was measured: --no-speed");
         return;

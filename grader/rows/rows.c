@@ -96,7 +96,7 @@ bool mg_row_failed(const mg_row *row)
 
 bool mg_row_measures(const mg_row *row)
 {
-    return strstr(row->name, ": speed") || strstr(row->name, ": bytes moved");
+    return row->is & (MG_TIMED | MG_COUNTS);
 }
 
 /* "mt_relu_fwd_cpu" of "mt_relu_fwd_cpu in place(x, n=1)". */

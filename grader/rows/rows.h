@@ -15,8 +15,7 @@ void mg_rows_add_up(mg_results *results);
 /* mg_row_failed -- FAIL, CRASH or TIMEOUT. */
 bool mg_row_failed(const mg_row *row);
 
-/* mg_row_measures -- whether it asks how fast, or with how many bytes moved, and not for values: by its name, "packed:
- * speed" or "tiled: bytes moved". */
+/* mg_row_measures -- whether it asks how fast, or with how many bytes moved, and not for values. */
 bool mg_row_measures(const mg_row *row);
 
 /* mg_rows_lead -- row `i` has its verdict: if a row before it has failed in the same function, or in a step that this

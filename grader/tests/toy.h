@@ -137,7 +137,7 @@ static inline void toy_race(mg_run *run, const void *one_case)
 
 static const toy_case toy_cases[] = { { { 3, "many", "multiply by two" }, 1500 },
                                       { { 1, "none", "touch nothing", MG_EASY }, 0 } };
-static const toy_case toy_race_cases[] = { { { 4, "long", "do not dawdle" }, 400000 } };
+static const toy_case toy_race_cases[] = { { { 4, "long", "do not dawdle", MG_TIMED }, 400000 } };
 static const mg_group toy_groups[] = { MG_GROUP("90.1", "toy", toy_twice, toy_cases),
                                        MG_GROUP("90.2", "race", toy_race, toy_race_cases) };
 static const mg_lab toy_lab = { "90-toy", toy_groups, MT_COUNT(toy_groups) };

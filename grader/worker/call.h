@@ -38,7 +38,10 @@ typedef struct mg_value {
 typedef struct mg_function {
     const char *name; /* as mg_begin names it; NULL ends the table */
     void (*call)(const mg_value *value);
+    bool grids_only; /* kernels are not executed: of sizes that only the grid of a launch is tested with */
 } mg_function;
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most functions are called as they are */
 
 /* Set by a call that may keep memory, and is not made again to see whether it does: a unit aborted, as expected, or
  * something is left open, or the call is counted. Reset for each call. */

@@ -72,7 +72,7 @@ static void update(mt_update_fn *fn, const mg_value *v)
     CALL(mt_layernorm_fwd_cuda) CALL(mt_layernorm_bwd_cuda)     \
     CALL(mt_gather_rows_fwd_cuda) CALL(mt_gather_rows_bwd_cuda)
 #define BINARY(fn) static void fn##_(const mg_value *v) { binary(fn, v); }
-#define MANY_ENTRY(fn) { #fn " of many rows", fn##_ },
+#define MANY_ENTRY(fn) { #fn " of many rows", fn##_, .grids_only = true },
 #define UPDATE(fn) static void fn##_(const mg_value *v) { update(fn, v); }
 CALLS(MG_THUNK)
 BINARIES(BINARY)

@@ -101,8 +101,7 @@ static void adamw_multi(const mg_value *v)
 CALLS(MG_THUNK, MG_RESULT)
 // clang-format on
 
-/* Of sizes that only the grid is tested with. */
-#define MANY(call) { #call " of many rows", call##_ },
+#define MANY(call) { #call " of many rows", call##_, .grids_only = true },
 
 static void list_of_one(const mg_value *v)
 {

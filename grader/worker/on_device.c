@@ -238,7 +238,7 @@ static void find_kept(mg_device_report *report, size_t before)
 /* A separate function, because a longjmp over it makes its variables indeterminate. */
 static __attribute__((noinline)) cudaError_t launch(const mg_function *function, const mg_value *values)
 {
-    mg_seen = (mg_device_calls){ .unit_runs = true, .grids_only = strstr(function->name, " of many rows") != NULL };
+    mg_seen = (mg_device_calls){ .unit_runs = true, .grids_only = function->grids_only };
     if (!setjmp(mg_after_error))
         function->call(values);
     mg_seen.unit_runs = false;
