@@ -116,6 +116,14 @@ static void one_nan(mg_trial *t)
     mg_nan_at(t, 1);
 }
 
+/* In dout, where the slope is 0. */
+static void nan_where_flat(mg_trial *t)
+{
+    mg_nan_at(t, 1);
+    for (int64_t i = 0; i < t->size[0]; i++)
+        t->f[2][i] = isnan(t->f[1][i]) ? -20 : t->f[2][i];
+}
+
 #define FORWARD(name, ...)                                                   \
     { .function = "mt_" name "_fwd_cpu",                                     \
       .sizes = "n",                                                          \
@@ -138,9 +146,9 @@ const mg_kernel mg_02_sigmoid_bwd = BACKWARD("sigmoid", .about = MG_SIGMOID, .pr
 const mg_kernel mg_02_tanh_fwd = FORWARD("tanh", .about = MG_TANH);
 const mg_kernel mg_02_tanh_bwd = BACKWARD("tanh", .about = MG_TANH, .prepare = save);
 const mg_kernel mg_02_gelu_fwd = FORWARD("gelu", .about = MG_GELU, .nan = one_nan);
-const mg_kernel mg_02_gelu_bwd = BACKWARD("gelu", .about = MG_GELU);
+const mg_kernel mg_02_gelu_bwd = BACKWARD("gelu", .about = MG_GELU, .nan = nan_where_flat);
 const mg_kernel mg_02_gelu_tanh_fwd = FORWARD("gelu_tanh", .about = MG_GELU_TANH, .nan = one_nan);
-const mg_kernel mg_02_gelu_tanh_bwd = BACKWARD("gelu_tanh", .about = MG_GELU_TANH);
+const mg_kernel mg_02_gelu_tanh_bwd = BACKWARD("gelu_tanh", .about = MG_GELU_TANH, .nan = nan_where_flat);
 
 /* The formulas of sigmoid and tanh include infinity. The cube of 2^42 is still a float, as the slope of GELU by tanh
  * needs it (kernels/kernels.h). */

@@ -1,5 +1,6 @@
 /* 06-cuda.c -- lab 06, CUDA kernels on the emulator: every row, its points and its hint. A bar has the name of its row.
  * Sums in f32 are compared exactly where the numbers allow it, other results within bounds derived in oracle.h. */
+#include "checks/02-backprop.h"
 #include "checks/06-cuda.h"
 
 // clang-format off
@@ -29,15 +30,15 @@ static const cuda_case fours_cases[] = {
     { { 1, "16-byte loads", "load through a pointer to float4: *reinterpret_cast<const float4 *>(x + 4 * i)" },
       "mt_saxpy_vector_cuda", .about = CU_COMPILED },
 };
-static const cuda_case unary_cases[] = {
+static const mg_kernel_row unary_cases[] = {
     { { 3, "every size",
-        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; "
-        "backward is +=" },
-      NULL, .about = CU_SIZES },
-    { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, NULL, .about = CU_IN_PLACE },
+        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; GELU is "
+        "x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2, its slope Phi(x) + x phi(x); backward is +=" },
+      .asks = MG_ANY_SIZE | MG_LARGE | MG_NAN, .held = true, .special = mg_02_far_cubed },
+    { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, .in_place = true },
 };
-static const cuda_case relu_cases[] = {
-    { { 2, "traffic", "neighbouring threads must access neighbouring elements" }, NULL, CU_COUNT, MG_TRAFFIC },
+static const mg_case relu_count_cases[] = {
+    { 2, "traffic", "neighbouring threads must access neighbouring elements" },
 };
 
 /* ---- 06.4 to 06.6 */
@@ -197,7 +198,7 @@ static const mg_group groups[] = {
     GROUP("06.1", "saxpy", saxpy, saxpy),
     GROUP("06.2", "saxpy by fours", saxpy, fours),
     GROUP("06.3", "relu and gelu", unary, unary),
-    GROUP("06.3", "relu", unary, relu),
+    GROUP("06.3", "relu", relu_count, relu_count),
     GROUP("06.4", "broadcasting", broadcast, broadcast),
     GROUP("06.5", "transpose", transpose, naive),
     GROUP("06.6", "tiled transpose", transpose, tiled),

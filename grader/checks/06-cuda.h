@@ -34,7 +34,8 @@ typedef struct cuda_case {
 /* 06-elements.c: independent threads */
 void mg_06_fill(mg_run *run, const void *one_case);
 void mg_06_saxpy(mg_run *run, const void *one_case);
-void mg_06_unary(mg_run *run, const void *one_case);
+void mg_06_unary(mg_run *run, const void *one_case);      /* an mg_kernel_row without a kernel */
+void mg_06_relu_count(mg_run *run, const void *one_case); /* an mg_case */
 
 /* 06-moves.c: moving elements */
 void mg_06_broadcast(mg_run *run, const void *one_case);
@@ -69,10 +70,8 @@ bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t
 
 /* mg_06_many_rows -- a call with more rows than a grid has blocks in y; its kernels do not run. `names`: all
  * arguments but N and C.
- * mg_06_large_grid -- the same with N rows of C columns.
  * mg_06_refuse -- three rows of no columns must abort. */
 bool mg_06_many_rows(mg_run *run, const char *launcher, const char *names);
-bool mg_06_large_grid(mg_run *run, const char *launcher, const char *names, int64_t N, int64_t C);
 void mg_06_refuse(mg_run *run, const char *launcher, const char *names);
 
 /* mg_06_again -- the call twice, with threads and blocks in both orders: the same bits. */

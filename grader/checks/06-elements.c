@@ -1,5 +1,6 @@
 /* 06-elements.c -- how the checks of elementwise kernels run: fill, saxpy, ReLU and GELU; and the sizes that all
  * of lab 06 goes through. Rows: 06-cuda.c. */
+#include "checks/02-backprop.h"
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -40,17 +41,32 @@ static bool launches_nothing(mg_run *run, const cuda_case *c)
 
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
 {
-    const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 2048, 1025, 4099, -1, -1, -1, most };
-    for (int i = 0; i < MT_COUNT(sizes); i++)
-        if (!call(run, c, sizes[i] < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i]) ||
-            (sizes[i] == 0 && !launches_nothing(run, c)))
+    static const char odd[] = "sizes that are no multiples of a block or a warp";
+    static const struct {
+        const char *part;
+        int64_t n; /* -1: any */
+    } sizes[] = { { NULL, 32 }, { NULL, 2048 }, { odd, 31 },         { odd, 33 },   { odd, 127 },
+                  { odd, 257 }, { odd, 1009 },  { odd, 1025 },       { odd, 4099 }, { odd, -1 },
+                  { odd, -1 },  { odd, -1 },    { "one element", 1 } };
+    for (int i = 0; i < MT_COUNT(sizes); i++) {
+        mg_part(run, sizes[i].part, NULL);
+        if (!call(run, c, sizes[i].n < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i].n))
             return false;
+    }
+    mg_part(run, "no elements", NULL);
+    if (!call(run, c, 0) || !launches_nothing(run, c))
+        return false;
+    mg_part(run, "large arrays", NULL);
+    bool good = call(run, c, most);
+    mg_part(run, "arrays that are not aligned", NULL);
     mg_unaligned(run, true);
-    bool good = call(run, c, 1024) && call(run, c, 4099);
+    good = good && call(run, c, 1024) && call(run, c, 4099);
+    mg_part(run, "one array that is not aligned", NULL);
     for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
         mg_unaligned_one(run, k);
         good = call(run, c, 520);
     }
+    mg_part(run, NULL, NULL);
     mg_unaligned(run, false);
     return good;
 }
@@ -60,24 +76,37 @@ enum { LONG_ROW = 65539 };
 
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most)
 {
-    static const int64_t rows[] = { 1, 0, 3, 31, 33, 67 }, cols[] = { 1, 7, 31, 32, 33, 127, 768, 1025 };
+    static const int64_t rows[] = { 33, 3, 31, 67, 1, 0 }, cols[] = { 32, 768, 7, 31, 33, 127, 1025, 1 };
     for (int i = 0; i < MT_COUNT(rows); i++)
-        for (int k = 0; k < MT_COUNT(cols); k++)
+        for (int k = 0; k < MT_COUNT(cols); k++) {
+            mg_part(run,
+                    rows[i] == 0   ? "no rows"
+                    : rows[i] == 1 ? "one row"
+                    : cols[k] == 1 ? "one column"
+                                   : NULL,
+                    NULL);
             if (!call(run, c, rows[i], cols[k]) || (rows[i] == 0 && !launches_nothing(run, c)))
                 return false;
-    if (!call(run, c, 0, 0) || !launches_nothing(run, c)) /* no columns are allowed where there are no rows */
+        }
+    mg_part(run, "no rows and no columns", NULL);
+    if (!call(run, c, 0, 0) || !launches_nothing(run, c))
         return false;
+    mg_part(run, NULL, NULL);
     for (int i = 0; i < 4; i++)
         if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
             return false;
+    mg_part(run, "many rows, and long ones", NULL);
     if (most && !(call(run, c, most, 3) && call(run, c, 2, LONG_ROW)))
         return false;
+    mg_part(run, "arrays that are not aligned", NULL);
     mg_unaligned(run, true);
     bool good = call(run, c, 8, 128) && call(run, c, 64, 5) && call(run, c, 2, 1025);
+    mg_part(run, "one array that is not aligned", NULL);
     for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
         mg_unaligned_one(run, k);
         good = call(run, c, MG_06_GROUPS, 64);
     }
+    mg_part(run, NULL, NULL);
     mg_unaligned(run, false);
     return good;
 }
@@ -96,6 +125,7 @@ static bool one_call(mg_run *run, const void *user)
 
 bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t N, int64_t C)
 {
+    mg_part(run, "equal bits in a second call", NULL);
     return mg_same_bits(run, one_call, &(shaped_call){ c, call, N, C });
 }
 
@@ -116,17 +146,14 @@ static void describe_rows(mg_run *run, const char *function, const char *names, 
 
 bool mg_06_many_rows(mg_run *run, const char *launcher, const char *names)
 {
-    return mg_06_large_grid(run, launcher, names, 65549, 1);
-}
-
-bool mg_06_large_grid(mg_run *run, const char *launcher, const char *names, int64_t N, int64_t C)
-{
     char function[64];
     snprintf(function, sizeof function, "%s of many rows", launcher);
-    describe_rows(run, function, names, N, C);
-    mg_hint(run,
-            "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows, or columns, along x");
-    return mg_call(run);
+    describe_rows(run, function, names, 65549, 1);
+    mg_part(run, "a large grid", NULL);
+    mg_hint(run, "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows along x");
+    bool good = mg_call(run);
+    mg_part(run, NULL, NULL);
+    return good;
 }
 
 void mg_06_refuse(mg_run *run, const char *launcher, const char *names)
@@ -135,6 +162,7 @@ void mg_06_refuse(mg_run *run, const char *launcher, const char *names)
     snprintf(function, sizeof function, "may abort: %s", launcher);
     describe_rows(run, function, names, 3, 0);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_part(run, "rows without columns must abort", NULL);
     mg_hint(run, "keep the check of the columns: the header says \"Aborts: C < 1 with N > 0\"");
     if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1)
         mg_fail(run, "%s accepted rows of 0 columns", launcher);
@@ -224,104 +252,31 @@ void mg_06_saxpy(mg_run *run, const void *one_case)
 
 /* ---- ReLU and GELU ---------------------------------------------------------------------------------- */
 
-/* Numbers far from 0 in every long array, then infinity and NaN, which forward keeps, and -inf. The contract does not
- * say what GELU of -inf is, or its slope at infinity. */
-static void make_special(float *x, int64_t n, mg_act act, bool forward)
-{
-    static const float special[] = { 1e30f, -1e30f, 20, -20, INFINITY, NAN, -INFINITY };
-    for (int64_t i = 0; i < (act == MG_RELU ? 7 : forward ? 6 : 4) && n > 12; i++)
-        x[i] = special[i];
-}
-
-/* Only NaN is wrong. */
-static void recognise_nan(mg_run *run, const mg_answer *out, int64_t n)
-{
-    int64_t lost = 0, other = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (mg_wrong(run, out->name, i, out->v[i], out->e[i]))
-            *(isnan(out->v[i]) ? &lost : &other) += 1;
-    if (lost && !other)
-        mg_hint(run, "every comparison with NaN is false: with x < 0 ? 0 : x a NaN stays NaN");
-}
-
-/* ReLU's gradient is dout, also where saved is NaN, except where saved <= 0: not even an infinite dout counts there.
- * What the oracle gets in place of these. */
-static void relu_gradient(float *dout, const float *saved, int64_t n, double *counted, double *exact)
-{
-    if (n > 12)
-        dout[1] = INFINITY, dout[6] = NAN; /* saved: -1e30, -inf */
-    for (int64_t i = 0; i < n; i++) {
-        counted[i] = saved[i] <= 0 ? 0 : (double)dout[i];
-        exact[i] = isnan(saved[i]) ? 1 : (double)saved[i];
-    }
-}
-
-static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
-{
-    mg_begin(run, act == MG_RELU ? "mt_relu_fwd_cuda" : "mt_gelu_fwd_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(n));
-    float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
-    if (in_place)
-        mg_in_place(run, "out", "x");
-    mg_i64(run, "n", n);
-    make_special(x, n, act, true);
-    double *exact = mg_lift(x, n);
-    mg_oracle_act(act, out.v, out.e, exact, n);
-    for (int64_t i = 0; i < n; i++)
-        out.v[i] = isnan(exact[i]) ? NAN : out.v[i];
-    free(exact);
-    bool good = mg_call(run);
-    if (good) {
-        recognise_nan(run, &out, n);
-        good = mg_expect(run, out.name, out.v, out.e);
-    }
-    mg_answer_drop(&out);
-    return good;
-}
-
-static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
-{
-    mg_begin(run, act == MG_RELU ? "mt_relu_bwd_cuda" : "mt_gelu_bwd_cuda");
-    mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), true);
-    float *sent = mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
-    float *saved = mg_input(run, "saved", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
-    mg_i64(run, "n", n);
-    for (int64_t i = n / 2; i < n; i += 5)
-        saved[i] = 0; /* where ReLU's slope is 0 too */
-    make_special(saved, n, act, false);
-    double *dout = mg_lift(sent, n), *exact = mg_lift(saved, n);
-    if (act == MG_RELU)
-        relu_gradient(sent, saved, n, dout, exact);
-    mg_oracle_act_add(act, dx.v, dx.e, dout, exact, n);
-    for (int64_t i = 1; i < 4 && act == MG_GELU && n > 12; i += 2) { /* saved: -1e30, -20, where the slope is 0 */
-        sent[i] = NAN;
-        dx.v[i] = NAN;
-    }
-    free(dout);
-    free(exact);
-    return mg_call_and_judge(run, &dx, 1);
-}
-
-static bool unary_of(mg_run *run, const cuda_case *c, mg_act act, int64_t n)
-{
-    bool in_place = c->about == CU_IN_PLACE;
-    mg_hint(run, "%s",
-            in_place || act == MG_RELU ? c->head.hint
-                                       : "GELU is x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2; its gradient is added: "
-                                         "dout (Phi(x) + x phi(x)); and 1 / 2 in C is 0");
-    return unary_fwd(run, act, n, in_place) && (in_place || unary_bwd(run, act, n));
-}
-
-static bool unary(mg_run *run, const cuda_case *c, int64_t n)
-{
-    return unary_of(run, c, MG_RELU, n) && unary_of(run, c, MG_GELU, n);
-}
-
+/* Lab 02's kernels and what it knows of them, on the device. */
 void mg_06_unary(mg_run *run, const void *one_case)
 {
-    const cuda_case *c = one_case;
-    if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, unary, c->about == CU_SIZES ? MG_06_MANY : 8191);
-    else if (unary_fwd(run, MG_RELU, MG_06_COUNTED, false))
-        mg_device_credit(run, c->count, 8.0 * MG_06_COUNTED);
+    static const struct {
+        const mg_kernel *cpu;
+        const char *function;
+    } all[] = { { &mg_02_relu_fwd, "mt_relu_fwd_cuda" },
+                { &mg_02_gelu_fwd, "mt_gelu_fwd_cuda" },
+                { &mg_02_relu_bwd_of_x, "mt_relu_bwd_cuda" },
+                { &mg_02_gelu_bwd, "mt_gelu_bwd_cuda" } };
+    const mg_kernel_row *row = one_case;
+    for (int i = 0; i < (row->in_place ? 2 : MT_COUNT(all)); i++) {
+        mg_kernel k = *all[i].cpu;
+        mg_kernel_row on_device = *row;
+        k.function = all[i].function;
+        on_device.kernel[0] = &k;
+        mg_kernel_run(run, &on_device);
+    }
+}
+
+void mg_06_relu_count(mg_run *run, const void *one_case)
+{
+    mg_kernel relu = mg_02_relu_fwd;
+    relu.function = "mt_relu_fwd_cuda";
+    (void)one_case;
+    if (mg_kernel_once(run, &(mg_kernel_row){ .kernel = { &relu }, .size = { MG_06_COUNTED } }))
+        mg_device_credit(run, MG_TRAFFIC, 8.0 * MG_06_COUNTED);
 }

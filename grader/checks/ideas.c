@@ -15,9 +15,10 @@ enum {
     BEYOND = 70001, /* more than 16 bits count */
     BESIDE = 37,    /* with this beside it, and STACK alone: floats of more than the 8 MiB of a stack */
     STACK = 2200003,
-    EMULATED = 16411, /* columns that no shared memory holds */
-    GRID = 1 << 24,   /* more than a grid has in y, of blocks of 256 */
-    BLOCKS = 331,     /* several blocks of vectors, and a rest */
+    EMULATED_ALONE = 262147, /* more than 1,024 blocks take */
+    EMULATED = 16411,        /* columns that no shared memory holds */
+    GRID = 1 << 24,          /* more than a grid has in y, of blocks of 256 */
+    BLOCKS = 331,            /* several blocks of vectors, and a rest */
     THREADS = 17,
 };
 
@@ -208,11 +209,11 @@ static bool large_grid(const asked *a, int d)
 static bool large_on_device(const asked *a)
 {
     const char *grid = a->t.kernel->grid;
+    const int most = a->dims == 1 ? EMULATED_ALONE : EMULATED;
     for (int d = 0; d < a->dims; d++) {
         part(a, "a row may have more columns than the threads of a block, its registers and shared memory hold",
-             "large arrays, %c = %d", a->t.kernel->sizes[d], EMULATED);
-        if (!mg_try(with_large(a, d, EMULATED, FEW)) ||
-            (grid && strchr(grid, a->t.kernel->sizes[d]) && !large_grid(a, d)))
+             "large arrays, %c = %d", a->t.kernel->sizes[d], most);
+        if (!mg_try(with_large(a, d, most, FEW)) || (grid && strchr(grid, a->t.kernel->sizes[d]) && !large_grid(a, d)))
             return false;
     }
     return true;
@@ -379,8 +380,8 @@ bool mg_ask(const mg_trial *t, const mg_kernel_row *row)
         idea_fn *ask;
     } ideas[] = {
         { MG_ORDINARY, ordinary }, { MG_ODD, odd_sizes }, { MG_ONE, ones }, { MG_NO_ELEMENTS, no_elements },
-        { MG_SPECIAL, specials }, { MG_IN_PLACE, in_place }, { MG_SUBSETS, subsets }, { MG_RACES, races },
-        { MG_NAN, nan_stays }, { MG_STATE, state }, { MG_LARGE, large }, { MG_MANY_THREADS, many_threads },
+        { MG_SPECIAL, specials }, { MG_IN_PLACE, in_place }, { MG_SUBSETS, subsets }, { MG_STATE, state },
+        { MG_RACES, races }, { MG_NAN, nan_stays }, { MG_LARGE, large }, { MG_MANY_THREADS, many_threads },
         { MG_BITS, bits },
     };
     // clang-format on
