@@ -32,8 +32,8 @@ static const cuda_case fours_cases[] = {
 };
 static const mg_kernel_row unary_cases[] = {
     { { 3, "every size",
-        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; GELU is "
-        "x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2, its slope Phi(x) + x phi(x); backward is +=" },
+        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; "
+        "GELU is x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2, its slope Phi(x) + x phi(x); backward is +=" },
       .asks = MG_ANY_SIZE | MG_LARGE | MG_NAN, .held = true, .special = mg_02_far_cubed },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, .in_place = true },
 };
