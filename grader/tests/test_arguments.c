@@ -56,3 +56,18 @@ Test(arguments, a_check_that_disagrees_with_its_call_is_an_error)
     }
     toy_close(&t);
 }
+
+/* A unit that leaves as if the check were wrong has no grade, and so no points. */
+Test(arguments, a_unit_that_blames_the_check_earns_nothing)
+{
+    toy t;
+    toy_open(&t);
+    t.any_symbol = true;
+    mg_results r = toy_grade(&t, "#include <unistd.h>\n" TOY "{ " DO " _exit(78); }", "90.1");
+    for (int64_t i = 0; i < r.count; i++) {
+        cr_expect_eq(r.rows[i].verdict, MG_ERROR, "%s", mg_verdict_name(r.rows[i].verdict));
+        cr_expect_eq(r.rows[i].points, 0);
+    }
+    mg_results_free(&r);
+    toy_close(&t);
+}
