@@ -145,6 +145,7 @@ void mg_part(mg_run *run, const char *name, const char *hint, ...)
     va_list args;
     va_start(args, hint);
     snprintf(run->part, sizeof run->part, "%s", name ? name : "");
+    run->part_hinted = hint;
     if (hint)
         vsnprintf(run->own_hint, sizeof run->own_hint, hint, args);
     else

@@ -27,7 +27,7 @@ int mg_default_threads(void)
 /* What was recognised in an earlier call says nothing about this one. */
 static void forget_hint(mg_run *run)
 {
-    run->hinted = false;
+    run->hinted = run->part_hinted;
     if (!run->judged)
         memcpy(run->row->hint, run->own_hint, sizeof run->own_hint);
 }

@@ -34,8 +34,9 @@ struct mg_run {
     mg_row *row;
     mg_session *session; /* of the group; NULL until a call needs one */
     bool judged;         /* row->verdict stands */
-    bool hinted;         /* mg_hint since mg_begin: the hint is about this call */
-    double credit;       /* share of the points that a PASS earns */
+    bool hinted;         /* mg_hint since mg_begin, or the part has a hint: the hint is about this call */
+    bool part_hinted;
+    double credit; /* share of the points that a PASS earns */
     mt_rng rng;
     int calls;                                   /* answered */
     int64_t kept;                                /* bytes more that stay allocated after each call like the last one */

@@ -363,17 +363,19 @@ Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
 {
     static const toy_case cases[] = { { { 1, "two", "the row's" }, 2 },
                                       { { 1, "three", "the row's" }, 3 },
-                                      { { 1, "one", "the row's" }, 1 } };
+                                      { { 1, "one", "the row's" }, 1 },
+                                      { { 1, "four", "the row's" }, 4 } };
     static const mg_group hinted[] = { MG_GROUP("90.1", "hints", hint_the_first, cases) };
     static const mg_lab hinting = { "90-toy", hinted, 1 };
     mg_results r;
     mg_options options = { .lab = &hinting, .root = t.root, .build = t.build };
-    toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " if (n == 2) out[1] = 0; }");
+    toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " if (n == 2) out[1] = 0; if (n == 5) __builtin_trap(); }");
     cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
     cr_expect_str_eq(r.rows[0].hint, "the row's", "the second call fails");
     cr_expect_str_eq(r.rows[1].hint, "fewer", "the first call fails");
     cr_expect_str_eq(r.rows[2].hint, "1 more", "the third call fails");
     cr_expect_str_eq(r.rows[2].part, "more numbers");
+    cr_expect(strncmp(r.rows[3].hint, "1 more; make debug", 18) == 0, "the third call crashes: %s", r.rows[3].hint);
     cr_expect_str_eq(r.rows[0].part, "");
     mg_results_free(&r);
 }
