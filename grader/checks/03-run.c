@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 }; /* of each row, with a new graph or inputs each time */
+enum { CALLS = 3 }; /* of each part of a row, with new inputs each time */
 
 /* ---- recording --------------------------------------------------------------------------------------- */
 
-/* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones in a call with an
- * even t, else the last ones; if the row has plain data, the input at the other end is plain, and in the first two
- * calls all others are. */
-static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, int t)
+/* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones, or the last; if the
+ * row has plain data, the input at the other end is plain, and all others are if those that always occur are alone. */
+static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, bool last, bool alone)
 {
     int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n)), others = 0;
     bool plain = c->some >> MG_PLAIN & 1 && c->always;
@@ -22,9 +21,9 @@ static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, int t)
             kind[others++] = always;
     for (int64_t i = others; i < n; i++)
         do
-            kind[i] = plain && (t < 2 || i == n - 1) ? MG_PLAIN : mt_rng_below(mg_rng(run), MG_KINDS);
+            kind[i] = plain && (alone || i == n - 1) ? MG_PLAIN : mt_rng_below(mg_rng(run), MG_KINDS);
         while (!(c->some >> kind[i] & 1));
-    for (int64_t i = 0; t % 2 && i < n / 2; i++) {
+    for (int64_t i = 0; last && i < n / 2; i++) {
         int64_t other = kind[i];
         kind[i] = kind[n - 1 - i];
         kind[n - 1 - i] = other;
@@ -32,32 +31,36 @@ static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, int t)
     return kind;
 }
 
+static bool wants_once(mg_run *run, const kinds_case *c, bool quiet)
+{
+    int64_t n = mg_pick(mg_rng(run), 4, 12);
+    double want[12];
+    mg_part(run, quiet ? "inside no_grad" : NULL,
+            quiet ? "inside no_grad a tensor needs a gradient as outside: mt_record asks mt_recording()" : NULL);
+    mg_begin(run, "mt_wants_grad");
+    mg_out(run, "wants", MT_I64, MT_SHAPE(n));
+    const int64_t *kind = kinds(run, c, n, mt_rng_below(mg_rng(run), 2), false);
+    for (int64_t i = 0; i < n; i++)
+        want[i] = kind[i] != MG_PLAIN;
+    mg_i64(run, "inside_no_grad", quiet);
+    if (!mg_call(run))
+        return false;
+    const int64_t *got = mg_result(run, "wants");
+    bool others = true; /* are right */
+    for (int64_t i = 0; i < n; i++)
+        others = others && (kind[i] == MG_SPENT || (double)got[i] == want[i]);
+    for (int64_t i = 0; i < n && others; i++)
+        if (kind[i] == MG_SPENT && !got[i])
+            mg_hint(run, "this tensor's node was consumed by an earlier backward: it is computed from a parameter all "
+                         "the same, and the next backward refuses it");
+    return mg_expect(run, "wants", want, NULL);
+}
+
 void mg_03_wants(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS; t++) {
-        int64_t n = mg_pick(mg_rng(run), 4, 12);
-        double want[12];
-        mg_begin(run, "mt_wants_grad");
-        mg_out(run, "wants", MT_I64, MT_SHAPE(n));
-        const int64_t *kind = kinds(run, one_case, n, t);
-        for (int64_t i = 0; i < n; i++)
-            want[i] = kind[i] != MG_PLAIN;
-        mg_i64(run, "inside_no_grad", t % 2);
-        if (t % 2)
-            mg_hint(run, "inside no_grad a tensor needs a gradient as outside: mt_record asks mt_recording()");
-        if (!mg_call(run))
+    for (int t = 0; t < 2 * CALLS; t++)
+        if (!wants_once(run, one_case, false) || !wants_once(run, one_case, true))
             return;
-        const int64_t *got = mg_result(run, "wants");
-        bool others = true; /* are right */
-        for (int64_t i = 0; i < n; i++)
-            others = others && (kind[i] == MG_SPENT || (double)got[i] == want[i]);
-        for (int64_t i = 0; i < n && others; i++)
-            if (kind[i] == MG_SPENT && !got[i])
-                mg_hint(run, "this tensor's node was consumed by an earlier backward: it is computed from a parameter "
-                             "all the same, and the next backward refuses it");
-        if (!mg_expect(run, "wants", want, NULL))
-            return;
-    }
 }
 
 /* NULL if the edge of one input leads where it should, or if what it leads to is held as often as it is used, else a
@@ -117,29 +120,41 @@ static bool judge_freed(mg_run *run)
     return *bytes == 0;
 }
 
+static bool record_once(mg_run *run, const char *part, const kinds_case *c, int64_t n, bool last, bool alone,
+                        int64_t quiet)
+{
+    bool wanted = false;
+    mg_part(run, part, NULL);
+    mg_begin(run, "mt_record");
+    mg_out(run, "made", MT_I64, MT_SHAPE(4));
+    mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
+    mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
+    int64_t *kind = kinds(run, c, n, last, alone);
+    mg_i64(run, "no_grad_depth", quiet);
+    mg_i64(run, "last_is_first", c->twice);
+    if (c->twice)
+        kind[n - 1] = kind[0] = last ? MG_ASKS : MG_RESULT;
+    for (int64_t i = 0; i < n; i++)
+        wanted = wanted || kind[i] != MG_PLAIN;
+    mg_hint(run, "an edge must hold what it leads to: else that is freed while the edge is still there");
+    if (!mg_call(run))
+        return false;
+    mg_hint(run, "%s", c->head.hint);
+    return judge_record(run, kind, n, wanted && quiet == 0, c->twice) && judge_freed(run);
+}
+
 void mg_03_record(mg_run *run, const void *one_case)
 {
     const kinds_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        int64_t n = t == CALLS - 1 ? mg_pick(mg_rng(run), 100, 110) : t == 1 ? 40 : mg_pick(mg_rng(run), 2, 7);
-        mg_begin(run, "mt_record");
-        mg_out(run, "made", MT_I64, MT_SHAPE(4));
-        mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
-        mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
-        int64_t *kind = kinds(run, c, n, t);
-        mg_i64(run, "no_grad_depth", c->quiet && t == 1 ? 1 << 16 : c->quiet); /* deeper than 16 bits count */
-        mg_i64(run, "last_is_first", c->twice);
-        kind[n - 1] = c->twice ? kind[0] = t % 2 ? MG_ASKS : MG_RESULT : kind[n - 1];
-        bool wanted = false;
-        for (int64_t i = 0; i < n; i++)
-            wanted = wanted || kind[i] != MG_PLAIN;
-        mg_hint(run, "an edge must hold what it leads to: else that is freed while the edge is still there");
-        if (!mg_call(run))
-            return;
-        mg_hint(run, "%s", c->head.hint);
-        if (!judge_record(run, kind, n, wanted && c->quiet == 0, c->twice) || !judge_freed(run))
-            return;
-    }
+    mt_rng *rng = mg_rng(run);
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = record_once(run, NULL, c, mg_pick(rng, 2, 7), false, false, c->quiet) &&
+               record_once(run, NULL, c, mg_pick(rng, 2, 7), true, false, c->quiet);
+    if (good && record_once(run, "one input of its kind", c, mg_pick(rng, 2, 7), false, true, c->quiet) &&
+        record_once(run, "the last of 40 inputs", c, 40, true, true, c->quiet) &&
+        record_once(run, "more than 100 inputs", c, mg_pick(rng, 101, 110), true, false, c->quiet) && c->quiet)
+        record_once(run, "65,536 nested no_grad", c, 4, true, false, 1 << 16);
 }
 
 void mg_03_detach(mg_run *run, const void *one_case)
@@ -183,11 +198,12 @@ void mg_03_detach(mg_run *run, const void *one_case)
 
 /* ---- a gradient's buffer -------------------------------------------------------------------------------- */
 
-static bool buffer_calls(mg_run *run, const buffer_case *c)
+/* memory: the leaf has grad_memory. */
+static bool buffer_calls(mg_run *run, const buffer_case *c, int64_t which, bool memory)
 {
-    bool wanted = c->which < 2;
+    bool wanted = which < 2;
     for (int t = 0; t < CALLS; t++) {
-        int64_t S = mg_pick(mg_rng(run), 1, 20), which = c->held ? t % 2 : c->which, memory = c->which == 1 && t % 2;
+        int64_t S = mg_pick(mg_rng(run), 1, 20);
         double first[20] = { 0 }, again[20] = { 0 }, facts[] = { wanted, 1, 1 };
         mg_begin(run, "mt_grad_of_input");
         mg_out(run, "a buffer; the same again; kept", MT_I64, MT_SHAPE(3));
@@ -198,8 +214,6 @@ static bool buffer_calls(mg_run *run, const buffer_case *c)
         mg_i64(run, "edge", which);
         mg_i64(run, "is_held", c->held);
         mg_i64(run, "has_grad_memory", memory);
-        if (memory)
-            mg_hint(run, "this leaf has grad_memory, where its gradient must be: mt_grad_zeros returns it, cleared");
         for (int64_t i = 0; i < S; i++) {
             first[i] = c->held ? held[i] : 0;
             again[i] = wanted ? (double)((float)first[i] + (float)(i + 1)) : 0;
@@ -213,17 +227,21 @@ static bool buffer_calls(mg_run *run, const buffer_case *c)
 
 void mg_03_buffer(mg_run *run, const void *one_case)
 {
-    buffer_calls(run, one_case);
+    const buffer_case *c = one_case;
+    bool good = buffer_calls(run, c, c->which, false) && (!c->held || buffer_calls(run, c, 1, false));
+    mg_part(run, "a leaf with grad_memory",
+            "the gradient of a leaf with grad_memory must be there: mt_grad_zeros returns it, cleared");
+    if (good && c->which == 1)
+        buffer_calls(run, c, 1, true);
 }
 
 /* A walk cannot be judged where gradients get lost: then the error is said where it is. */
 bool mg_03_buffers_right(mg_run *run)
 {
-    static const buffer_case cases[] = { { .which = 0 }, { .which = 1 }, { .which = 2 }, { .held = true } };
-    bool good = true;
+    const buffer_case fresh = { .held = false }, held = { .held = true };
     mg_part(run, "the gradients of an op's inputs",
             "mend mt_grad_of_input (03.6) first: a node without a gradient is not visited");
-    for (int i = 0; i < MT_COUNT(cases) && good; i++)
-        good = buffer_calls(run, &cases[i]);
-    return good;
+    return buffer_calls(run, &held, 0, false) && buffer_calls(run, &fresh, 0, false) &&
+           buffer_calls(run, &fresh, 1, false) && buffer_calls(run, &fresh, 1, true) &&
+           buffer_calls(run, &fresh, 2, false);
 }

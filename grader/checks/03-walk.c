@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 }; /* of each row, with a new graph each time */
-
-enum { SMALL = -1 };
+enum { CALLS = 3 }; /* of each part of a row, with a new graph each time */
 
 mg_graph *mg_03_random(mg_run *run, int64_t S)
 {
@@ -30,20 +28,6 @@ mg_graph *mg_03_reused(mg_run *run, int64_t S)
 mg_graph *mg_03_cut(mg_run *run, int64_t S)
 {
     return mg_graph_cut(mg_rng(run), S);
-}
-
-/* The graph of call t. Of random ones the first is small, so that its failure is easy to follow. Where visits are
- * compared once one of empty matrices, whose nodes are visited too; of values used several times once one with more
- * uses than 8 bits count. */
-static mg_graph *make_graph(mg_run *run, const graph_case *c, int t)
-{
-    bool empty = t == 1 && c->looks & LOOK_VISITS;
-    if (t == SMALL)
-        return mg_graph_random(mg_rng(run), 2, (int)mg_pick(mg_rng(run), 13, 15));
-    int64_t S = empty ? 0 : mg_pick(mg_rng(run), 1, 6);
-    if (t == 2 && c->make == mg_03_reused)
-        return mg_graph_many(mg_rng(run), mt_min(S, 2), 300);
-    return c->make(run, S);
 }
 
 /* The leaves' gradients after all passes, and their bounds, in the order of the leaves. */
@@ -195,23 +179,27 @@ static void describe_graph(mg_run *run, const mg_graph *g, int passes, bool free
     mg_i64(run, "S", g->S);
     mg_i64(run, "passes", passes);
     mg_i64(run, "inner_values_freed", freed);
-    if (freed)
-        mg_hint(run, "the inner values were freed before backward, as a function does that returns the loss only: what "
-                     "backward needs is in nodes and edges, and node->result is NULL then");
 }
 
-static bool graph_once(mg_run *run, const graph_case *c, const mg_graph *g, bool freed)
+#define FREED                                                                                                    \
+    "the inner values were freed before backward, as a function does that returns the loss only: what backward " \
+    "needs is in nodes and edges, and node->result is NULL then"
+
+static bool graph_once(mg_run *run, const char *part, const graph_case *c, mg_graph *g, bool freed)
 {
+    mg_part(run, part, freed ? FREED : NULL);
+    mg_graph_differentiate(g);
     describe_graph(run, g, c->passes, freed);
-    if (!mg_call(run))
-        return false;
-    if (c->looks == LOOK_GRADS)
+    bool good = mg_call(run);
+    if (good && c->looks == LOOK_GRADS)
         hint_at_walk(run, g, c->passes);
-    return (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
+    good = good && (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
            (!(c->looks & LOOK_VISITS) || expect_visits(run, g, c->passes, freed)) &&
            (!(c->looks & LOOK_ORDER) || expect_order(run, g)) &&
            (!(c->looks & LOOK_GRADS) || expect_leaves(run, "grads", g, c->passes)) &&
            (!(c->looks & LOOK_NEWS) || expect_news(run, g, c->passes));
+    mg_graph_free(g);
+    return good;
 }
 
 /* Counts are judged with right gradients only: else the error of another step would be said. A graph whose inner values
@@ -219,13 +207,17 @@ static bool graph_once(mg_run *run, const graph_case *c, const mg_graph *g, bool
 void mg_03_graph(mg_run *run, const void *one_case)
 {
     const graph_case *c = one_case;
+    mt_rng *rng = mg_rng(run);
     bool unwritten = mg_build_unwritten(&run->bench->build, &run->bench->info, "03.5");
     bool good = !(c->looks & LOOK_ORDER) || unwritten || mg_03_buffers_right(run);
-    mg_part(run, NULL, NULL);
-    for (int t = c->make == mg_03_random ? SMALL : 0; t < CALLS && good; t++) {
-        mg_graph *g = make_graph(run, c, t);
-        mg_graph_differentiate(g);
-        good = graph_once(run, c, g, false) && (t % 2 != 1 || graph_once(run, c, g, true));
-        mg_graph_free(g);
-    }
+    if (good && c->make == mg_03_random)
+        good = graph_once(run, "a small graph", c, mg_graph_random(rng, 2, (int)mg_pick(rng, 13, 15)), false);
+    for (int t = 0; t < 2 * CALLS && good; t++)
+        good = graph_once(run, NULL, c, c->make(run, mg_pick(rng, 1, 6)), false);
+    if (good && c->make == mg_03_reused)
+        good = graph_once(run, "values used 300 times", c, mg_graph_many(rng, mg_pick(rng, 1, 2), 300), false);
+    if (good && c->looks & LOOK_VISITS)
+        good = graph_once(run, "empty matrices", c, c->make(run, 0), false);
+    for (int t = 0; t < CALLS && good; t++)
+        good = graph_once(run, "inner values freed", c, c->make(run, mg_pick(rng, 1, 6)), true);
 }
