@@ -4,8 +4,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { CALLS = 4, FIELDS = 4 };
+enum { CALLS = 3, FIELDS = 4 };
 enum { BATCH, WORKERS, PREFETCH, UNEVEN_LOAD, LOAD_NS, COMPUTE_NS, CONFIG };
 
 typedef struct trial {
@@ -22,7 +23,8 @@ static int64_t steps_of(const trial *t)
     return (length_of(t) + t->config[BATCH] - 1) / t->config[BATCH];
 }
 
-static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
+/* percent: of the time to load that computing takes; in order it is drawn when negative. */
+static void trial_pick(mg_run *run, trial *t, const data_case *c, int64_t percent)
 {
     mt_rng *rng = mg_rng(run);
     bool law = c->kind == MG_LOADER_LAW;
@@ -31,16 +33,13 @@ static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
                   .config = { batch, workers, law ? 2 * workers : mg_pick(rng, 1, 5), law ? 0 : 3,
                               1000 * mg_pick(rng, 1, 999), 0 },
                   .seed = (int64_t)mt_rng_u64(rng) };
-    /* From computing only to loading only, with equal times in between. */
     int64_t load = batch * t->config[LOAD_NS], part = workers ? load / workers : load;
-    t->config[COMPUTE_NS] = law         ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100
-                            : call == 0 ? 0 /* the caller waits for every batch */
-                                        : load * mg_pick(rng, 0, 3);
+    t->config[COMPUTE_NS] = percent < 0                  ? load * mg_pick(rng, 0, 3)
+                            : c->kind == MG_LOADER_AHEAD ? 8 * load * t->config[PREFETCH]
+                                                         : part * percent / 100;
     t->samples = law ? t->sampler[MG_COUNT] : 2 * t->sampler[MG_COUNT];
-    if (c->kind == MG_LOADER_RESUME) {
-        t->epoch = mg_pick(rng, 0, 4);
-        t->step = call == 0 ? steps_of(t) : call == 1 ? steps_of(t) - 1 : mg_pick(rng, 1, steps_of(t) - 1);
-    }
+    t->epoch = c->kind == MG_LOADER_RESUME ? mg_pick(rng, 0, 4) : 0;
+    t->step = c->kind == MG_LOADER_RESUME ? mg_pick(rng, 1, steps_of(t) - 1) : 0;
 }
 
 static double *expected_x(const trial *t)
@@ -90,30 +89,43 @@ static bool judge_facts(mg_run *run, const trial *t, int64_t kind)
     return false;
 }
 
+static bool load_once(mg_run *run, const trial *t, int64_t kind)
+{
+    mg_begin(run, "a loader");
+    mg_out(run, "x", MT_F32, MT_SHAPE(t->samples, FIELDS));
+    mg_out(run, "status, ns, ahead, ends", MT_I64, MT_SHAPE(4));
+    memcpy(mg_in(run, "sampler", MT_I64, MT_SHAPE(MG_SAMPLER)), t->sampler, sizeof t->sampler);
+    memcpy(mg_in(run, "config", MT_I64, MT_SHAPE(CONFIG)), t->config, sizeof t->config);
+    mg_i64(run, "seed", t->seed);
+    mg_i64(run, "epoch", t->epoch);
+    mg_i64(run, "step", t->step);
+    double *x = expected_x(t);
+    bool good = mg_call(run) && mg_expect(run, "x", x, NULL) && judge_facts(run, t, kind);
+    free(x);
+    return good;
+}
+
 void mg_05_loader(mg_run *run, const void *one_case)
 {
-    const data_case *c = one_case; /* spread: workers, negative: any */
-    for (int call = 0; call < CALLS; call++) {
-        trial t;
-        trial_pick(run, &t, c, call);
-        if (c->kind == MG_LOADER_AHEAD)
-            t.config[COMPUTE_NS] = t.config[LOAD_NS] * t.config[BATCH] * 8 * t.config[PREFETCH];
-        mg_begin(run, "a loader");
-        mg_out(run, "x", MT_F32, MT_SHAPE(t.samples, FIELDS));
-        mg_out(run, "status, ns, ahead, ends", MT_I64, MT_SHAPE(4));
-        int64_t *sampler = mg_in(run, "sampler", MT_I64, MT_SHAPE(MG_SAMPLER));
-        int64_t *config = mg_in(run, "config", MT_I64, MT_SHAPE(CONFIG));
-        for (int i = 0; i < MG_SAMPLER; i++)
-            sampler[i] = t.sampler[i];
-        for (int i = 0; i < CONFIG; i++)
-            config[i] = t.config[i];
-        mg_i64(run, "seed", t.seed);
-        mg_i64(run, "epoch", t.epoch);
-        mg_i64(run, "step", t.step);
-        double *x = expected_x(&t);
-        bool good = mg_call(run) && mg_expect(run, "x", x, NULL) && judge_facts(run, &t, c->kind);
-        free(x);
-        if (!good)
+    static const int64_t percent[] = { 25, 80, 100, 300 }; /* from loading only to computing only */
+    const data_case *c = one_case;                         /* spread: workers, negative: any */
+    const bool law = c->kind == MG_LOADER_LAW, ahead = c->kind == MG_LOADER_AHEAD;
+    trial t;
+    for (int i = 0; i < (law ? MT_COUNT(percent) : CALLS); i++) {
+        trial_pick(run, &t, c, law ? percent[i] : ahead ? 100 : -1);
+        if (!load_once(run, &t, c->kind))
+            return;
+    }
+    if (c->kind == MG_LOADER_ORDER) {
+        mg_part(run, "a caller that waits for every batch", NULL);
+        trial_pick(run, &t, c, 0);
+        load_once(run, &t, c->kind);
+    }
+    mg_part(run, "the last batch, and the end of an epoch", NULL);
+    for (int end = 0; end < 2 && c->kind == MG_LOADER_RESUME; end++) {
+        trial_pick(run, &t, c, end ? 0 : -1);
+        t.step = steps_of(&t) - !end;
+        if (!load_once(run, &t, c->kind))
             return;
     }
 }

@@ -1,5 +1,7 @@
 /* 05-pictures.c -- how the checks of steps 05.5 to 05.7 run: resizing, chance, colours. Rows: 05-data.c. */
 #include "checks/05-data.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,10 +51,13 @@ static bool is_just_above_half(const uint8_t *in, const int64_t size[4], double 
     return found;
 }
 
-static bool exact_resize(mg_run *run)
+/* Rounding to nearest is an error of at most a half; floats add to it. A position among n pixels is off by at most 4
+ * roundings of n, which changes a colour by 255 times as much in each direction; mixing has 8 roundings of up to
+ * 255. */
+static bool resize_once(mg_run *run, const int64_t size[4], bool exact, bool searched)
 {
-    const int64_t size[4] = { 128, 128, 2, 2 }, n = size[0] * size[1] * 3;
-    double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
+    const int64_t n = size[0] * size[1] * 3;
+    const mg_answer out = { "out", mg_doubles(n), mg_doubles(n), n };
     mg_begin(run, "mt_resize");
     mg_out(run, "out", MT_U8, MT_SHAPE(size[0], size[1], 3));
     uint8_t *in = picture(run, size[2], size[3]);
@@ -60,75 +65,56 @@ static bool exact_resize(mg_run *run)
     mg_i64(run, "out width", size[1]);
     mg_i64(run, "in height", size[2]);
     mg_i64(run, "in width", size[3]);
-    while (!is_just_above_half(in, size, want))
+    while (!is_just_above_half(in, size, out.v) && exact)
         for (int i = 0; i < 12; i++)
             in[i] = (uint8_t)mt_rng_below(mg_rng(run), 256);
     for (int64_t i = 0; i < n; i++)
-        bound[i] = 0.5;
-    bool good = mg_call(run) && mg_expect(run, "out", want, bound);
-    free(want);
-    free(bound);
-    return good;
+        out.e[i] = exact ? 0.5 : 0.5 + 255 * EPS * (4 * (double)(size[2] + size[3]) + 8);
+    return mg_searched_and_judge(run, searched, &out, 1);
 }
 
-/* Rounding to nearest is an error of at most a half; floats add to it. A position among n pixels is off by at most 4
- * roundings of n, which changes a colour by 255 times as much in each direction; mixing has 8 roundings of up to
- * 255. */
 void mg_05_resize(mg_run *run, const void *one_case)
 {
-    /* One side stays as it is; one pixel; twice the size, or half. Wide, or tall: the short side changes the other way.
-     * Then a side whose product with another is above 2^32. */
-    enum { FIXED = 7 };
-    static const int64_t fixed[2][FIXED][4] = { { { 3, 7, 3, 4 },
-                                                  { 7, 3, 4, 3 },
-                                                  { 1, 6, 1, 1 },
-                                                  { 6, 1, 1, 1 },
-                                                  { 6, 8, 3, 4 },
-                                                  { 2, 5003, 3, 4001 },
-                                                  { 70001, 1, 66000, 1 } },
-                                                { { 3, 4, 3, 7 },
-                                                  { 4, 3, 7, 3 },
-                                                  { 1, 5, 4, 9 },
-                                                  { 5, 1, 9, 4 },
-                                                  { 3, 4, 6, 8 },
-                                                  { 4001, 3, 5003, 2 },
-                                                  { 66000, 1, 70001, 1 } } };
-    const data_case *c = one_case; /* kind 1: larger, 2: smaller, 3: the same size */
-    if (c->kind == 1 && !exact_resize(run))
-        return;
-    for (int t = 0; t < CALLS + (c->kind == 3 ? 0 : FIXED); t++) {
-        int64_t a = mg_pick(mg_rng(run), 1, 12), b = mg_pick(mg_rng(run), 1, 12);
-        int64_t more = c->kind == 3 ? 0 : mg_pick(mg_rng(run), 1, 12), large[2] = { a + more, b + more };
-        int64_t size[4] = { c->kind == 2 ? a : large[0], c->kind == 2 ? b : large[1], c->kind == 2 ? large[0] : a,
-                            c->kind == 2 ? large[1] : b };
-        if (t >= CALLS) {
-            memcpy(size, fixed[c->kind - 1][t - CALLS], sizeof size);
-            mg_part(run, "unusual sizes",
-                    "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
-                    ": the same formula for every size, in each direction by itself",
-                    size[2], size[3], size[0], size[1]);
-        }
-        if (t == CALLS + FIXED - 1)
-            mg_part(run, "a large picture",
-                    "a side times a side may be more than an int holds: compute positions with floats or int64_t");
-        int64_t n = size[0] * size[1] * 3;
-        double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
-        mg_begin(run, "mt_resize");
-        mg_out(run, "out", MT_U8, MT_SHAPE(size[0], size[1], 3));
-        const uint8_t *in = picture(run, size[2], size[3]);
-        mg_i64(run, "out height", size[0]);
-        mg_i64(run, "out width", size[1]);
-        mg_i64(run, "in height", size[2]);
-        mg_i64(run, "in width", size[3]);
-        for (int64_t i = 0; i < n; i++) {
-            want[i] = mixed(in, size, i / 3 / size[1], i / 3 % size[1], i % 3);
-            bound[i] = 0.5 + 255 * EPS * (4 * (double)(size[2] + size[3]) + 8);
-        }
-        bool good = (t == 0 ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
-        free(want);
-        free(bound);
-        if (!good)
-            return;
+    enum { LARGER = 1, SMALLER, SAME, AS_ALL, EXACT, SEARCHED };
+    static const struct {
+        int64_t kind, how;
+        const char *part;
+        int64_t size[4]; /* height and width of the result, and of the picture */
+    } given[] = {
+        { LARGER, EXACT, "halves that are exact", { 128, 128, 2, 2 } },
+        { LARGER, SEARCHED, "several threads", { 9, 14, 5, 7 } },
+        { LARGER, AS_ALL, "one side as it is", { 3, 7, 3, 4 } },
+        { LARGER, AS_ALL, "one side as it is", { 7, 3, 4, 3 } },
+        { LARGER, AS_ALL, "one pixel", { 1, 6, 1, 1 } },
+        { LARGER, AS_ALL, "one pixel", { 6, 1, 1, 1 } },
+        { LARGER, AS_ALL, "twice the size", { 6, 8, 3, 4 } },
+        { LARGER, AS_ALL, "one side larger, one smaller", { 2, 5003, 3, 4001 } },
+        { LARGER, AS_ALL, "sides whose product is above 2^32", { 70001, 1, 66000, 1 } },
+        { SMALLER, SEARCHED, "several threads", { 9, 7, 14, 11 } },
+        { SMALLER, AS_ALL, "one side as it is", { 3, 4, 3, 7 } },
+        { SMALLER, AS_ALL, "one side as it is", { 4, 3, 7, 3 } },
+        { SMALLER, AS_ALL, "one pixel", { 1, 5, 4, 9 } },
+        { SMALLER, AS_ALL, "one pixel", { 5, 1, 9, 4 } },
+        { SMALLER, AS_ALL, "half the size", { 3, 4, 6, 8 } },
+        { SMALLER, AS_ALL, "one side larger, one smaller", { 4001, 3, 5003, 2 } },
+        { SAME, SEARCHED, "several threads", { 9, 7, 9, 7 } },
+        { SMALLER, AS_ALL, "sides whose product is above 2^32", { 66000, 1, 70001, 1 } },
+    };
+    const int64_t kind = ((const data_case *)one_case)->kind;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++) {
+        const int64_t h = mg_pick(mg_rng(run), 1, 12), w = mg_pick(mg_rng(run), 1, 12),
+                      more = kind == SAME ? 0 : mg_pick(mg_rng(run), 1, 12), low = kind == SMALLER ? more : 0;
+        good = resize_once(run, (const int64_t[]){ h + more - low, w + more - low, h + low, w + low }, false, false);
+    }
+    for (int i = 0; i < MT_COUNT(given) && good; i++) {
+        const int64_t *size = given[i].size;
+        mg_part(run, given[i].part,
+                "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
+                ": the same formula for every size, in each direction by itself; a product of sides may be more than "
+                "an int holds",
+                size[2], size[3], size[0], size[1]);
+        good = given[i].kind != kind || resize_once(run, size, given[i].how == EXACT, given[i].how == SEARCHED);
     }
 }
 
@@ -148,50 +134,74 @@ static int64_t seed_of_extreme(mt_rng *rng, const int64_t size[4], int i, bool m
     }
 }
 
+/* What is special in a call: factor number extreme - 1 is near 0 or, if `most`, near 2; the number drawn for the flip is
+ * its probability, and not below it. */
+typedef struct chance {
+    const char *part, *hint;
+    int extreme;
+    bool most, equal, searched;
+} chance;
+
+static bool choose_once(mg_run *run, const data_case *c, const chance *k)
+{
+    int64_t seed = mt_rng_below(mg_rng(run), 1 << 30);
+    mg_begin(run, "mt_augment_choose");
+    mg_out(run, "place", MT_I64, MT_SHAPE(4));
+    mg_out(run, "factor", MT_F32, MT_SHAPE(3));
+    int64_t *size = mg_in(run, "size", MT_I64, MT_SHAPE(4));
+    float *spread = mg_in(run, "spread", MT_F32, MT_SHAPE(4));
+    for (int i = 0; i < 2; i++) {
+        size[i] = mg_pick(mg_rng(run), 1, 20);
+        size[2 + i] = size[i] + mg_pick(mg_rng(run), 0, 3);
+    }
+    for (int i = 0; i < 4; i++)
+        spread[i] = k->extreme && i > 0 ? 1 : c->spread || i == 0 ? mt_rng_uniform(mg_rng(run)) : 0;
+    if (k->extreme)
+        seed = seed_of_extreme(mg_rng(run), size, k->extreme - 1, k->most);
+    mg_i64(run, "random_crop", c->kind);
+    mg_i64(run, "seed", seed);
+    mt_rng rng = mt_rng_new((uint64_t)seed, MT_STREAM_USER);
+    double place[4], factor[3], bound[3];
+    for (int i = 0; i < 2; i++) {
+        int64_t room = size[2 + i] - size[i], drawn = mt_rng_below(&rng, room + 1);
+        place[i] = (double)(c->kind ? drawn : room / 2);
+    }
+    float drawn = mt_rng_uniform(&rng);
+    spread[0] = k->equal ? drawn : spread[0];
+    place[2] = drawn < spread[0];
+    for (int i = 0; i < 3; i++) {
+        factor[i] = 1 + (double)spread[1 + i] * (2 * (double)mt_rng_uniform(&rng) - 1);
+        bound[i] = spread[1 + i] == 0 ? 0 : 4 * EPS * (1 + spread[1 + i]); /* a factor that changes nothing is 1 */
+    }
+    place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
+    if (!(k->searched ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "place", place, NULL))
+        return false;
+    if (!c->spread)
+        mg_hint(run, "a spread of 0 gives a factor of exactly 1, which switches the change off");
+    return mg_expect(run, "factor", factor, bound);
+}
+
 void mg_05_choose(mg_run *run, const void *one_case)
 {
+#define EXTREME(part, i, most) { part, "a spread of 1 gives factors from 0 to 2", i, most, false, false }
+    static const chance tries[] = {
+        { NULL, NULL, 0, false, false, false },
+        EXTREME("a factor near 0", 1, false),
+        EXTREME("a factor near 0", 2, false),
+        EXTREME("a factor near 0", 3, false),
+        EXTREME("a factor near 2", 1, true),
+        EXTREME("a factor near 2", 2, true),
+        EXTREME("a factor near 2", 3, true),
+        { "a draw equal to the probability", "mirrored if the number is below the probability: never if that is 0", 0,
+          false, true, false },
+        { "several threads", NULL, 0, false, false, true },
+    };
     const data_case *c = one_case; /* kind: the crop is random; spread: colours change */
-    for (int t = 0; t < 4 * CALLS; t++) {
-        const bool extreme = c->spread && t >= 1 && t <= 6;
-        int64_t seed = mt_rng_below(mg_rng(run), 1 << 30);
-        mg_begin(run, "mt_augment_choose");
-        mg_out(run, "place", MT_I64, MT_SHAPE(4));
-        mg_out(run, "factor", MT_F32, MT_SHAPE(3));
-        int64_t *size = mg_in(run, "size", MT_I64, MT_SHAPE(4));
-        float *spread = mg_in(run, "spread", MT_F32, MT_SHAPE(4));
-        for (int i = 0; i < 2; i++) {
-            size[i] = mg_pick(mg_rng(run), 1, 20);
-            size[2 + i] = size[i] + (t % 3 ? mg_pick(mg_rng(run), 0, 3) : 0);
-        }
-        for (int i = 0; i < 4; i++)
-            spread[i] = extreme && i > 0 ? 1 : c->spread || i == 0 ? mt_rng_uniform(mg_rng(run)) : 0;
-        if (extreme)
-            seed = seed_of_extreme(mg_rng(run), size, (t - 1) % 3, t > 3);
-        mg_i64(run, "random_crop", c->kind);
-        mg_i64(run, "seed", seed);
-        mt_rng rng = mt_rng_new((uint64_t)seed, MT_STREAM_USER);
-        double place[4], factor[3], bound[3];
-        for (int i = 0; i < 2; i++) {
-            int64_t room = size[2 + i] - size[i], drawn = mt_rng_below(&rng, room + 1);
-            place[i] = (double)(c->kind ? drawn : room / 2);
-        }
-        float drawn = mt_rng_uniform(&rng);
-        if (t % 4 == 3) /* exactly the number drawn: not below it */
-            spread[0] = drawn;
-        place[2] = drawn < spread[0];
-        for (int i = 0; i < 3; i++) {
-            factor[i] = 1 + (double)spread[1 + i] * (2 * (double)mt_rng_uniform(&rng) - 1);
-            bound[i] = spread[1 + i] == 0 ? 0 : 4 * EPS * (1 + spread[1 + i]); /* a factor that changes nothing is 1 */
-        }
-        place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
-        if (!(t == 0 ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "place", place, NULL))
-            return;
-        if (extreme)
-            mg_hint(run, "a spread of 1 gives factors from 0 to 2: here one is near %d", t > 3 ? 2 : 0);
-        else if (!c->spread)
-            mg_hint(run, "a spread of 0 gives a factor of exactly 1, which switches the change off");
-        if (!mg_expect(run, "factor", factor, bound))
-            return;
+    for (int k = 0; k < MT_COUNT(tries); k++) {
+        mg_part(run, tries[k].part, tries[k].hint);
+        for (int t = 0; t < (tries[k].part ? 1 : 3 * CALLS) && (c->spread || !tries[k].extreme); t++)
+            if (!choose_once(run, c, &tries[k]))
+                return;
     }
 }
 
@@ -219,34 +229,36 @@ static void factors(mg_run *run, float factor[3], int64_t kind)
         factor[i] = kind == 4 || kind == i ? 0.25f + 1.5f * mt_rng_uniform(mg_rng(run)) : 1;
 }
 
+static bool colours_once(mg_run *run, int64_t kind, bool bright, bool searched)
+{
+    double zero[3] = { 0 }, average[3], size;
+    mg_begin(run, "mt_colour_map");
+    mg_answer map = mg_overwritten(run, "map", MT_SHAPE(3, 4));
+    float *factor = mg_in(run, "factor", MT_F32, MT_SHAPE(3)), *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(3));
+    factors(run, factor, kind);
+    for (int i = 0; i < 3; i++)
+        average[i] = mean[i] = bright ? 250 : 255 * mt_rng_uniform(mg_rng(run));
+    if (bright)
+        factor[0] = 1.5f, factor[1] = 0.5f;
+    for (int i = 0; i < 12; i++) { /* the map is linear: its columns are the images of single bytes of 1 */
+        double one[3] = { i % 4 == 0, i % 4 == 1, i % 4 == 2 };
+        map.v[i] = coloured(&size, factor, i % 4 == 3 ? average : zero, one, i / 4);
+        map.e[i] = ROUNDINGS * EPS * size;
+    }
+    return mg_searched_and_judge(run, searched, &map, 1);
+}
+
 void mg_05_colours(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind 0 .. 2: that change alone; 3: none; 4: all */
-    for (int t = 0; t < CALLS; t++) {
-        double want[12], bound[12], average[3], zero[3] = { 0 }, constant_size, size;
-        mg_begin(run, "mt_colour_map");
-        mg_out(run, "map", MT_F32, MT_SHAPE(3, 4));
-        float *factor = mg_in(run, "factor", MT_F32, MT_SHAPE(3)), *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(3));
-        factors(run, factor, c->kind);
-        for (int i = 0; i < 3; i++)
-            average[i] = mean[i] = t == 1 ? 250 : 255 * mt_rng_uniform(mg_rng(run));
-        if (t == 1 && c->kind == 4) {
-            factor[0] = 1.5f, factor[1] = 0.5f;
-            mg_hint(run, "brightness 1.5 of a mean of 250: m is above 1, and the map clamps nothing");
-        }
-        for (int i = 0; i < 3; i++) {
-            want[4 * i + 3] = coloured(&constant_size, factor, average, zero, i);
-            bound[4 * i + 3] = ROUNDINGS * EPS * constant_size;
-            for (int j = 0; j < 3; j++) { /* the map is linear: its columns are the images of single bytes of 1 */
-                double one[3] = { 0 }, nothing[3] = { 0 };
-                one[j] = 1;
-                want[4 * i + j] = coloured(&size, factor, nothing, one, i);
-                bound[4 * i + j] = ROUNDINGS * EPS * size;
-            }
-        }
-        if (!(t == 0 ? mg_shared_call(run) : mg_call(run)) || !mg_expect(run, "map", want, bound))
-            return;
-    }
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = colours_once(run, c->kind, false, false);
+    mg_part(run, "a bright picture", "brightness 1.5 of a mean of 250: m is above 1, and the map clamps nothing");
+    good = good && (c->kind != 4 || colours_once(run, c->kind, true, false));
+    mg_part(run, "several threads", NULL);
+    if (good)
+        colours_once(run, c->kind, false, true);
 }
 
 typedef struct crop {
@@ -272,60 +284,61 @@ static void expect_crop(double *want, double *bound, const crop *a, const uint8_
 #undef PIXEL
 }
 
-/* Call t: rows of several parts; a picture that is written past the caches; a row longer than a unit may think. */
-static int64_t side_of(mg_run *run, int t, int i)
+/* kind: of the changes; by: the factor of one, 0: drawn; byte: of all pixels, 0: random. */
+static bool crop_once(mg_run *run, int64_t kind, float by, bool flip, int64_t height, int64_t width, int byte,
+                      bool searched)
 {
-    return t == 0 && i == 1 ? 600 : t == 1 ? 150 + i : t == 2 && i == 1 ? 5003 : mg_pick(mg_rng(run), 1, 20);
+    crop a = { .size = { height, width }, .place = { 0, 0, flip } };
+    for (int i = 0; i < 2; i++) {
+        a.place[i] = mg_pick(mg_rng(run), 0, 5);
+        a.size[2 + i] = a.size[i] + a.place[i] + mg_pick(mg_rng(run), 0, 3);
+    }
+    factors(run, a.factor, kind);
+    if (by > 0)
+        a.factor[kind] = by;
+    for (int i = 0; i < 3; i++) {
+        a.norm[i] = mt_rng_uniform(mg_rng(run));
+        a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));
+    }
+    mg_begin(run, "mt_augment_apply");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(3, height, width));
+    uint8_t *in = picture(run, a.size[2], a.size[3]);
+    if (byte)
+        memset(in, byte, (size_t)(a.size[2] * a.size[3] * 3));
+    expect_crop(out.v, out.e, &a, in);
+    memcpy(mg_in(run, "size", MT_I64, MT_SHAPE(4)), a.size, sizeof a.size);
+    memcpy(mg_in(run, "place", MT_I64, MT_SHAPE(3)), a.place, sizeof a.place);
+    memcpy(mg_in(run, "factor", MT_F32, MT_SHAPE(3)), a.factor, sizeof a.factor);
+    memcpy(mg_in(run, "norm", MT_F32, MT_SHAPE(6)), a.norm, sizeof a.norm);
+    return mg_searched_and_judge(run, searched, &out, 1);
 }
 
-/* After the calls of a row with all changes: each change alone, not mirrored, and then each by a factor of almost 1.
- * The first one of contrast has a picture of one bright colour, whose sum needs more digits than a float has. */
-enum { BRIGHT = CALLS + 1, BRIGHT_SIDE = 600, BRIGHT_BYTE = 253, NEAR_1 = CALLS + 3, NEAR_SIDE = 40 };
-
+/* All changes of the row; with all, each change alone, not mirrored, and then each by a factor of almost 1. One picture
+ * has one bright colour, whose sum needs more digits than a float has. */
 void mg_05_apply(mg_run *run, const void *one_case)
 {
+    static const struct {
+        const char *part;
+        int64_t kind, side;
+        float by;
+        int byte;
+    } alone[] = { { "brightness alone", 0, 20, 0, 0 },           { "contrast alone", 1, 20, 0, 0 },
+                  { "saturation alone", 2, 20, 0, 0 },           { "contrast of a bright picture", 1, 600, 0, 253 },
+                  { "brightness of 1.0005", 0, 40, 1.0005f, 0 }, { "contrast of 1.0005", 1, 40, 1.0005f, 0 },
+                  { "saturation of 1.0005", 2, 40, 1.0005f, 0 } };
     const data_case *k = one_case; /* kind: flip; spread: of the colours, 3 none, 4 all */
-    for (int t = 0; t < (k->spread == 4 ? NEAR_1 + 3 : CALLS); t++) {
-        crop a = { .place = { 0, 0, k->kind && t < CALLS } };
-        for (int i = 0; i < 2; i++) {
-            a.size[i] = t == BRIGHT ? BRIGHT_SIDE : t >= NEAR_1 ? NEAR_SIDE : side_of(run, t, i);
-            a.place[i] = mg_pick(mg_rng(run), 0, 5);
-            a.size[2 + i] = a.size[i] + a.place[i] + mg_pick(mg_rng(run), 0, 3);
-        }
-        factors(run, a.factor, t < CALLS ? k->spread : (t - CALLS) % 3);
-        if (t >= NEAR_1)
-            a.factor[t - NEAR_1] = 1.0005f;
-        if (t >= CALLS)
-            mg_part(run, "one factor changes", "%s alone has changed%s, and nothing is mirrored",
-                    (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
-                    t < NEAR_1 ? "" : ", by a factor of 1.0005");
-        for (int i = 0; i < 3; i++) {
-            a.norm[i] = mt_rng_uniform(mg_rng(run));
-            a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));
-        }
-        int64_t n = 3 * a.size[0] * a.size[1];
-        double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
-        mg_begin(run, "mt_augment_apply");
-        mg_out(run, "out", MT_F32, MT_SHAPE(3, a.size[0], a.size[1]));
-        uint8_t *in = picture(run, a.size[2], a.size[3]);
-        if (t == BRIGHT)
-            memset(in, BRIGHT_BYTE, (size_t)(a.size[2] * a.size[3] * 3));
-        expect_crop(want, bound, &a, in);
-        int64_t *size = mg_in(run, "size", MT_I64, MT_SHAPE(4)), *place = mg_in(run, "place", MT_I64, MT_SHAPE(3));
-        float *factor = mg_in(run, "factor", MT_F32, MT_SHAPE(3)), *norm = mg_in(run, "norm", MT_F32, MT_SHAPE(6));
-        for (int i = 0; i < 6; i++) {
-            norm[i] = a.norm[i];
-            if (i < 4)
-                size[i] = a.size[i];
-            if (i < 3) {
-                place[i] = a.place[i];
-                factor[i] = a.factor[i];
-            }
-        }
-        bool good = (t == 0 ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "out", want, bound);
-        free(want);
-        free(bound);
-        if (!good)
-            return;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good =
+            crop_once(run, k->spread, 0, k->kind, mg_pick(mg_rng(run), 1, 20), mg_pick(mg_rng(run), 1, 20), 0, false);
+    mg_part(run, "a large picture", NULL);
+    good = good && crop_once(run, k->spread, 0, k->kind, 150, 151, 0, false);
+    mg_part(run, "a long row", NULL);
+    good = good && crop_once(run, k->spread, 0, k->kind, 7, 5003, 0, false);
+    mg_part(run, "several threads", NULL);
+    good = good && crop_once(run, k->spread, 0, k->kind, 9, 600, 0, true);
+    for (int t = 0; t < MT_COUNT(alone) && good && k->spread == 4; t++) {
+        mg_part(run, alone[t].part, "one factor has changed, and nothing is mirrored");
+        good = crop_once(run, alone[t].kind, alone[t].by, false, alone[t].side, alone[t].side, alone[t].byte, false);
     }
 }
