@@ -6,50 +6,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 /* of each row */, MOST_D = 260 /* columns of a head */ };
-enum { MANY_HEADS = CALLS - 2 }; /* the call that is searched for data races */
+enum { MOST_D = 260 /* columns of a head */ };
 
 /* ---- shapes and numbers ----------------------------------------------------------------------------- */
 
-/* How many tokens, -1: random. Lengths around 64 and 128 catch kernels that work in tiles of such sizes. */
-static const int64_t length[][CALLS] = {
-    [MG_TOKENS_NONE] = { 0, 5, 0, 5, 0, 5 }, /* 5: of no samples */
-    [MG_TOKENS_ONE] = { 1, 1, 1, 1, 1, 1 },        [MG_TOKENS_FEW] = { 2, 3, 4, 5, 6, 7 },
-    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_LONG] = { 65, 63, 127, 128, 129, 200 },
+typedef enum shape_kind { MANY_HEADS, ANY_HEADS, WHOLE_HEADS, LARGE_HEADS, LARGER_HEADS, MANY_TOKENS } shape_kind;
+
+/* The calls of a row. The first is searched for data races: a race is named before its wrong values. How many tokens,
+ * -1: random. Lengths around 64 and 128 catch kernels that work in tiles of such sizes. */
+static const struct shape_try {
+    const char *part; /* unless the texts are long: then heads are small, as the oracle computes all scores */
+    shape_kind kind;
+    int64_t length[5]; /* by MG_TOKENS_..., 5 of NONE: of no samples */
+} shape_tries[] = {
+    { NULL, MANY_HEADS, { 0, 1, 6, -1, 129 } },
+    { NULL, ANY_HEADS, { 5, 1, 3, 33, 63 } },
+    { NULL, ANY_HEADS, { 0, 1, 2, 31, 65 } },
+    { NULL, WHOLE_HEADS, { 0, 1, 4, 2, 127 } },
+    { "large heads", LARGE_HEADS, { 5, 1, 5, 64, 128 } },
+    { "heads of more than 128 columns", LARGER_HEADS, { 5, 1, 7, -1, 200 } },
+    { "more than 1280 tokens", MANY_TOKENS, { 0 } },
 };
 
 /* Lab 08's rows of long texts have a call more, with texts longer than GPT-2's. */
 static int calls_of(const attention_case *c)
 {
-    return CALLS + (c->tokens == MG_TOKENS_LONG && !c->tiled && !c->cuda);
+    return MT_COUNT(shape_tries) - (c->tokens != MG_TOKENS_LONG || c->tiled || c->cuda);
 }
 
 /* Heads of an odd number of columns, so that none begins where a vector would. */
-static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
+static mg_attention draw_shape(mg_run *run, const attention_case *c, const struct shape_try *k)
 {
     mt_rng *rng = mg_rng(run);
-    if (t == CALLS) /* the oracle has little to compute with one column */
+    const bool small = c->tokens == MG_TOKENS_LONG;
+    mg_part(run, (small || c->cuda || c->bf16) && k->kind != MANY_TOKENS ? NULL : k->part, NULL);
+    if (k->kind == MANY_TOKENS) /* the oracle has little to compute with one column */
         return (mg_attention){ .B = 1, .T = 1281 + 2 * mg_pick(rng, 0, 40), .C = 1, .H = 1 };
-    mg_attention a = { .B = mg_pick(rng, 1, 3), .T = length[c->tokens][t], .H = mg_pick(rng, c->heads ? 2 : 1, 4) };
+    mg_attention a = { .B = mg_pick(rng, 1, 3), .T = k->length[c->tokens], .H = mg_pick(rng, c->heads ? 2 : 1, 4) };
     if (c->tokens == MG_TOKENS_NONE && a.T > 0)
         a.B = 0;
-    if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle computes all their scores */
-        a.B = 1, a.H = mg_pick(rng, c->heads || t == MANY_HEADS ? 2 : 1, 2);
+    if (small)
+        a.B = 1, a.H = mg_pick(rng, c->heads || k->kind == MANY_HEADS ? 2 : 1, 2);
     if (c->packed && a.T == 200) /* more than two tiles of 126 keys */
         a.T = 260;
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
-    bool small = c->tokens == MG_TOKENS_LONG;
-    if (t == CALLS / 2 && !small && !c->tiled) /* large heads, larger ones, and many */
+    if (k->kind == LARGE_HEADS && !small && !c->tiled)
         a.C = a.H * (2 * mg_pick(rng, 32, 63) + 1);
-    if (t == CALLS - 1 && !small)
+    if (k->kind == LARGER_HEADS && !small)
         a.C = a.H * (c->tiled ? 2 * mg_pick(rng, 32, 65) + 1 : 129 + 2 * mg_pick(rng, 0, 1) + 128 * mg_pick(rng, 0, 1));
-    if (t == MANY_HEADS && !small)
+    if (k->kind == MANY_HEADS && !small)
         a.H = 13, a.C = 13 * (2 * mg_pick(rng, 0, 4) + 1);
     if (c->wide)
         a.C = a.H * (129 + 2 * mg_pick(rng, 0, 1));
     if (c->cuda || c->bf16) /* at most 128 columns; and whole parts of 32 */
-        a.C = a.H * (t % 3 == 2 ? 32 * mg_pick(rng, 1, 4) : mt_min(a.C / a.H, 128));
+        a.C = a.H *
+              (k->kind == WHOLE_HEADS || k->kind == LARGER_HEADS ? 32 * mg_pick(rng, 1, 4) : mt_min(a.C / a.H, 128));
     return a;
 }
 
@@ -98,14 +110,6 @@ static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t sco
     }
 }
 
-void mg_08_send_shape(mg_run *run, const mg_attention *a)
-{
-    mg_i64(run, "B", a->B);
-    mg_i64(run, "T", a->T);
-    mg_i64(run, "C", a->C);
-    mg_i64(run, "H", a->H);
-}
-
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
 static mt_shape saved_shape(const mg_attention *a, bool tiled)
@@ -145,21 +149,8 @@ static bool forward(mg_run *run, const attention_case *c, mg_attention a, bool s
 {
     mg_answer answer[2];
     mg_08_describe_forward(run, c, a, answer);
-    for (int k = 0; k < 2; k++)
-        if (!(c->judged >> k & 1))
-            mg_answer_drop(&answer[k]);
+    mg_08_drop(answer, 2, c->judged);
     return mg_searched_and_judge(run, searched, answer, 2);
-}
-
-void mg_08_attention(mg_run *run, const void *one_case)
-{
-    const attention_case *c = one_case;
-    for (int i = 0; i < calls_of(c); i++) { /* the searched one first: a race is named before its wrong values */
-        int t = i < CALLS ? (MANY_HEADS + i) % CALLS : i;
-        if (!forward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
-            return;
-    }
-    mg_attention_more(run, c, false);
 }
 
 /* ---- backward --------------------------------------------------------------------------------------- */
@@ -228,15 +219,25 @@ static bool backward(mg_run *run, const attention_case *c, mg_attention a, bool 
     return mg_searched_and_judge(run, searched, &answer, 1);
 }
 
-void mg_08_attention_backward(mg_run *run, const void *one_case)
+static void each_shape(mg_run *run, const attention_case *c, bool back)
 {
-    const attention_case *c = one_case;
     for (int i = 0; i < calls_of(c); i++) {
-        int t = i < CALLS ? (MANY_HEADS + i) % CALLS : i;
-        if (!backward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
+        const struct shape_try *k = &shape_tries[i];
+        if (!(back ? backward : forward)(run, c, draw_shape(run, c, k), k->kind == MANY_HEADS && !c->cuda))
             return;
     }
-    mg_attention_more(run, c, true);
+    mg_part(run, NULL, NULL);
+    mg_attention_more(run, c, back);
+}
+
+void mg_08_attention(mg_run *run, const void *one_case)
+{
+    each_shape(run, one_case, false);
+}
+
+void mg_08_attention_backward(mg_run *run, const void *one_case)
+{
+    each_shape(run, one_case, true);
 }
 
 /* ---- with a cache ----------------------------------------------------------------------------------- */
@@ -265,9 +266,7 @@ static bool cached(mg_run *run, const attention_case *c, mg_attention a, bool se
         double lse[2];
         mg_oracle_attention(answer[0].v + h * D, answer[0].e + h * D, lse, &a, h * a.T + place);
     }
-    for (int k = 0; k < 2; k++)
-        if (!(c->judged >> k & 1))
-            mg_answer_drop(&answer[k]);
+    mg_08_drop(answer, 2, c->judged);
     free(all);
     return mg_searched_and_judge(run, searched, answer, 2);
 }
@@ -275,12 +274,13 @@ static bool cached(mg_run *run, const attention_case *c, mg_attention a, bool se
 void mg_08_cached(mg_run *run, const void *one_case)
 {
     const attention_case *c = one_case;
-    for (int t = 0; t < calls_of(c); t++) {
-        mg_attention a = draw_shape(run, c, t);
+    for (int i = 0; i < calls_of(c); i++) {
+        mg_attention a = draw_shape(run, c, &shape_tries[i]);
         a.B = 1;
         if (!cached(run, c, a, false))
             return;
     }
+    mg_part(run, "several threads", NULL);
     if (c->tokens == MG_TOKENS_LONG) /* as many keys as threads share */
         cached(run, c, (mg_attention){ .B = 1, .T = 521, .H = 3, .C = 129 }, true);
     mg_08_cached_refused(run, c);
@@ -290,8 +290,8 @@ void mg_08_cached(mg_run *run, const void *one_case)
 void mg_08_cached_text(mg_run *run, const void *one_case)
 {
     const attention_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        mg_attention a = draw_shape(run, c, t);
+    for (int k = 0; k < calls_of(c) - 1; k++) {
+        mg_attention a = draw_shape(run, c, &shape_tries[k]);
         a.B = 1;
         mg_begin(run, "mt_attention_cached_cpu, token by token");
         mg_answer out = mg_overwritten(run, "out", MT_SHAPE(a.T, a.C));

@@ -82,5 +82,19 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c);
 /* mg_08_one_token_held -- backward of one token, into gradients that hold something. 08-edges.c */
 void mg_08_one_token_held(mg_run *run, const attention_case *c);
 
-/* mg_08_send_shape -- the last four arguments: B, T, C, H. */
-void mg_08_send_shape(mg_run *run, const mg_attention *a);
+/* mg_08_drop -- only the answers of the bits of `judged` are compared. */
+static inline void mg_08_drop(mg_answer *answer, int count, int judged)
+{
+    for (int k = 0; k < count; k++)
+        if (!(judged >> k & 1))
+            mg_answer_drop(&answer[k]);
+}
+
+/* mg_08_send_shape -- the last four arguments. */
+static inline void mg_08_send_shape(mg_run *run, const mg_attention *a)
+{
+    mg_i64(run, "B", a->B);
+    mg_i64(run, "T", a->T);
+    mg_i64(run, "C", a->C);
+    mg_i64(run, "H", a->H);
+}

@@ -16,18 +16,29 @@ enum { WIDEST = 66047 };                     /* classes: more than 16 bits count
 
 /* ---- layernorm ------------------------------------------------------------------------------------- */
 
+/* A part of a row by its sizes; below 0: random, at most so much. */
+typedef struct sizes {
+    const char *part;
+    int64_t size[4];
+    int calls;
+} sizes;
+
 typedef bool norm_fn(mg_run *run, const norm_case *c, int64_t N, int64_t C);
 
 static void norm_calls(mg_run *run, const norm_case *c, norm_fn *once)
 {
-    static const int64_t large[][2] = { { 67, WIDE }, { 2, 33001 }, { 257, 33 } }; /* more columns, more rows */
+    static const sizes large[] = { { "several threads", { 67, WIDE }, 1 },
+                                   { "many columns", { 2, 33001 }, 1 },
+                                   { "many rows", { 257, 33 }, 1 } };
     bool random = c->N < 0 && c->C < 0 && !c->constant;
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
             return;
-    for (int t = 0; random && t < MT_COUNT(large); t++)
-        if (!once(run, c, large[t][0], large[t][1]))
+    for (int t = 0; random && t < MT_COUNT(large); t++) {
+        mg_part(run, large[t].part, NULL);
+        if (!once(run, c, large[t].size[0], large[t].size[1]))
             return;
+    }
 }
 
 /* A power of two, which no usual eps is. */
@@ -72,7 +83,6 @@ static bool norm_fwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
     bool called = mg_call(run);
     for (int64_t i = 0; i < C && called && isnan(((const float *)mg_result(run, "rstd"))[OVERFLOW]); i++)
         answer[0].v[OVERFLOW * C + i] = answer[2].v[OVERFLOW] = NAN;
-    mg_hint(run, "where the squares exceed f32, a row and its rstd become NaN, as the header says");
     return mg_judge_answers(run, called, answer, 3);
 }
 
@@ -80,11 +90,15 @@ void mg_08_layernorm_fwd(mg_run *run, const void *one_case)
 {
     const norm_case *c = one_case;
     norm_calls(run, c, norm_fwd_once);
+    mg_part(run, "squares beyond f32",
+            "where the squares exceed f32, a row and its rstd become NaN, as the header says");
     if (c->overflow)
         norm_fwd_once(run, c, FEW, WIDE);
+    mg_part(run, "a tiny variance", NULL);
     if (c->tiny)
         norm_fwd_once(run, c, TINY, WIDE);
-    if (c->N == 0 && norm_fwd_once(run, c, 0, 0)) /* no rows of no columns, and a row of none */
+    mg_part(run, "no rows of no columns", NULL);
+    if (c->N == 0 && norm_fwd_once(run, c, 0, 0)) /* and a row of none */
         mg_08_norm_refused(run);
 }
 
@@ -101,6 +115,15 @@ void mg_08_save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, f
     free(m);
 }
 
+/* A gradient that the call adds to; unless it is wanted, it gets NULL. */
+static mg_answer gradient(mg_run *run, const char *name, mt_shape shape, bool wanted, bool held)
+{
+    if (wanted)
+        return mg_accumulated(run, name, shape, held);
+    mg_null(run, name);
+    return (mg_answer){ 0 };
+}
+
 static bool norm_bwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
 {
     static const char *const function[8] = { [MG_DX] = "mt_layernorm_bwd_cpu for dx",
@@ -108,13 +131,10 @@ static bool norm_bwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
                                              [MG_DBETA] = "mt_layernorm_bwd_cpu for dbeta",
                                              [MG_DX | MG_DGAMMA | MG_DBETA] = "mt_layernorm_bwd_cpu" };
     static const char *const name[] = { "dx", "dgamma", "dbeta" };
-    mg_answer grad[3] = { 0 };
+    mg_answer grad[3];
     mg_begin(run, function[c->wanted]);
     for (int i = 0; i < 3; i++)
-        if (c->wanted >> i & 1)
-            grad[i] = mg_accumulated(run, name[i], i ? MT_SHAPE(C) : MT_SHAPE(N, C), c->held);
-        else
-            mg_null(run, name[i]);
+        grad[i] = gradient(run, name[i], i ? MT_SHAPE(C) : MT_SHAPE(N, C), c->wanted >> i & 1, c->held);
     mg_layernorm_saved s = { .N = N, .C = C };
     float *dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
     float *x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
@@ -151,19 +171,30 @@ typedef struct text_size { /* B samples of T tokens of a vocabulary of V, as row
     int64_t B, T, V, C;
 } text_size;
 
-static text_size draw_size(mg_run *run, const embedding_case *c, int call)
+/* one(run, c, size) for each size that the row leaves free. */
+typedef bool text_fn(mg_run *run, const embedding_case *c, const text_size *s);
+
+static bool each_text(mg_run *run, const embedding_case *c, text_fn *one)
 {
-    if (call == CALLS && c->B < 0 && c->T < 0)
-        return (text_size){ 3, 61, mg_size(run, c->V, 80), LONG };
-    if (call == 0 && c->V < 0) /* ids of more than 16 bits */
-        return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), 66000, 3 };
-    if (call == 1) /* long rows; then many */
-        return (text_size){ mg_size(run, c->B, 2), mg_size(run, c->T, 3), 7, 4099 };
-    if (call == 2)
-        return (text_size){ mg_size(run, c->B, 3), c->T < 0 ? 1031 : c->T, 7, 3 };
-    if (call == 3 && c->B > 1) /* samples of one token */
-        return (text_size){ c->B, 1, mg_size(run, c->V, 80), 3 };
-    return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), mg_size(run, c->V, 80), mg_size(run, -1, 150) };
+    static const sizes tries[] = {
+        { NULL, { -9, -40, -80, -150 }, 3 },
+        { "ids of more than 16 bits", { -9, -40, 66000, 3 }, 1 },
+        { "long rows", { -2, -3, 7, 4099 }, 1 },
+        { "long texts", { -3, 1031, 7, 3 }, 1 },
+        { "samples of one token", { -9, 1, -80, 3 }, 1 },
+        { "several threads", { 3, 61, -80, LONG }, 1 },
+    };
+    for (int i = 0; i < MT_COUNT(tries); i++)
+        for (int t = 0; t < tries[i].calls; t++) {
+            const int64_t *most = tries[i].size, is[] = { c->B, c->T, c->V, -1 };
+            int64_t size[4];
+            for (int k = 0; k < 4; k++)
+                size[k] = most[k] > 0 && c->B != 0 ? most[k] : is[k] >= 0 ? is[k] : mg_size(run, -1, llabs(most[k]));
+            mg_part(run, tries[i].part, NULL);
+            if (!one(run, c, &(text_size){ size[0], size[1], size[2], size[3] }))
+                return false;
+        }
+    return true;
 }
 
 static const int32_t *ids_in(mg_run *run, const text_size *s)
@@ -174,8 +205,9 @@ static const int32_t *ids_in(mg_run *run, const text_size *s)
 }
 
 /* One sum of two numbers has one right rounding: bit for bit. */
-static bool embedding_fwd_once(mg_run *run, const text_size *s)
+static bool embedding_fwd_once(mg_run *run, const embedding_case *e, const text_size *s)
 {
+    (void)e;
     int64_t C = s->C, places = s->T + mg_pick(mg_rng(run), 0, 3);
     mg_begin(run, "mt_embedding_fwd_cpu");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(s->B, s->T, C));
@@ -195,27 +227,25 @@ static bool embedding_fwd_once(mg_run *run, const text_size *s)
 
 void mg_08_embedding_fwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t <= CALLS; t++) {
-        text_size s = draw_size(run, one_case, t);
-        if (!embedding_fwd_once(run, &s))
-            return;
-    }
     const embedding_case *c = one_case;
-    if (c->B < 0 && c->T < 0)
+    if (each_text(run, c, embedding_fwd_once) && c->B < 0 && c->T < 0)
         mg_08_embedding_refused(run);
 }
 
-/* Row row[n] of v += row n of dout, n < N: the sum of what it held and `count` terms, in whatever order. */
-static void add_rows(mg_answer *grad, int64_t rows, const float *dout, const int64_t *row, int64_t N, int64_t C)
+/* Row id[n] of v, or without ids row n % T, += row n of dout, n < N: the sum of what it held and `count` terms, in
+ * whatever order. */
+static void add_rows(mg_answer *grad, int64_t rows, const float *dout, const int32_t *id, int64_t T, int64_t N,
+                     int64_t C)
 {
     double *size = grad->e, *count = mg_doubles(rows);
     for (int64_t i = 0; i < rows * C; i++)
         size[i] = fabs(grad->v[i]);
     for (int64_t n = 0; n < N; n++) {
-        count[row[n]]++;
+        int64_t row = id ? id[n] : n % T;
+        count[row]++;
         for (int64_t c = 0; c < C; c++) {
-            grad->v[row[n] * C + c] += dout[n * C + c];
-            size[row[n] * C + c] += fabs((double)dout[n * C + c]);
+            grad->v[row * C + c] += dout[n * C + c];
+            size[row * C + c] += fabs((double)dout[n * C + c]);
         }
     }
     for (int64_t i = 0; i < rows * C; i++)
@@ -226,42 +256,24 @@ static void add_rows(mg_answer *grad, int64_t rows, const float *dout, const int
 static bool embedding_bwd_once(mg_run *run, const embedding_case *e, const text_size *s)
 {
     int64_t N = s->B * s->T, places = s->T + mg_pick(mg_rng(run), 0, 3);
-    mg_answer grad[2] = { 0 };
     mg_begin(run, "mt_embedding_bwd_cpu");
-    if (e->wanted & MG_DWTE)
-        grad[0] = mg_accumulated(run, "dwte", MT_SHAPE(s->V, s->C), e->held);
-    else
-        mg_null(run, "dwte");
-    if (e->wanted & MG_DWPE)
-        grad[1] = mg_accumulated(run, "dwpe", MT_SHAPE(places, s->C), e->held);
-    else
-        mg_null(run, "dwpe");
+    mg_answer grad[] = { gradient(run, "dwte", MT_SHAPE(s->V, s->C), e->wanted & MG_DWTE, e->held),
+                         gradient(run, "dwpe", MT_SHAPE(places, s->C), e->wanted & MG_DWPE, e->held) };
     const float *dout = mg_input(run, "dout", MT_SHAPE(s->B, s->T, s->C), (mg_dist)NORMAL(0, 1));
     const int32_t *id = ids_in(run, s);
     mg_i64(run, "B", s->B);
     mg_i64(run, "T", s->T);
     mg_i64(run, "C", s->C);
-    int64_t *token = calloc((size_t)mt_max(2 * N, 1), sizeof *token), *place = token + N;
-    MT_CHECK(token, "out of memory");
-    for (int64_t n = 0; n < N; n++) {
-        token[n] = id[n];
-        place[n] = n % s->T;
-    }
     if (grad[0].v)
-        add_rows(&grad[0], s->V, dout, token, N, s->C);
+        add_rows(&grad[0], s->V, dout, id, s->T, N, s->C);
     if (grad[1].v)
-        add_rows(&grad[1], places, dout, place, N, s->C);
-    free(token);
+        add_rows(&grad[1], places, dout, NULL, s->T, N, s->C);
     return mg_searched_and_judge(run, s->C == LONG, grad, 2);
 }
 
 void mg_08_embedding_bwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t <= CALLS; t++) {
-        text_size s = draw_size(run, one_case, t);
-        if (!embedding_bwd_once(run, one_case, &s))
-            return;
-    }
+    each_text(run, one_case, embedding_bwd_once);
 }
 
 /* ---- classifier ------------------------------------------------------------------------------------------ */
@@ -270,34 +282,31 @@ typedef bool classifier_fn(mg_run *run, const classifier_case *c, int64_t N, int
 
 static void classifier_calls(mg_run *run, const classifier_case *c, classifier_fn *once)
 {
-    bool random = c->N < 0 && c->C < 0 && c->V < 0;
-    for (int t = 0; t < CALLS; t++)
-        if (!once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200)))
-            return;
-    if (random && once(run, c, 127, 33, MANY) && once(run, c, 3, 5, WIDEST))
-        once(run, c, 5, 4099, 7);
+    static const sizes large[] = { { "several threads", { 127, 33, MANY }, 1 },
+                                   { "classes of more than 16 bits", { 3, 5, WIDEST }, 1 },
+                                   { "many columns", { 5, 4099, 7 }, 1 } };
+    bool good = true, random = c->N < 0 && c->C < 0 && c->V < 0;
+    for (int t = 0; t < CALLS && good; t++)
+        good = once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200));
+    for (int t = 0; random && t < MT_COUNT(large) && good; t++) {
+        mg_part(run, large[t].part, NULL);
+        good = once(run, c, large[t].size[0], large[t].size[1], large[t].size[2]);
+    }
 }
 
-/* w [V,C] as mg_oracle_linear reads it: [C,V]. */
-static double *transposed(const float *w, int64_t V, int64_t C)
-{
-    double *turned = mg_doubles(V * C);
-    for (int64_t i = 0; i < V * C; i++)
-        turned[i % C * V + i / C] = w[i];
-    return turned;
-}
-
-/* The inputs of both directions, after their outputs. */
 typedef struct head_inputs {
     const float *x;
-    double *w; /* [C,V] */
+    double *w; /* [C,V], as mg_oracle_linear reads it */
     const int32_t *target;
 } head_inputs;
 
 static head_inputs head_in(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
 {
     head_inputs in = { .x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, c->spread)) };
-    in.w = transposed(mg_input(run, "w", MT_SHAPE(V, C), (mg_dist)NORMAL(0, c->spread)), V, C);
+    const float *w = mg_input(run, "w", MT_SHAPE(V, C), (mg_dist)NORMAL(0, c->spread));
+    in.w = mg_doubles(V * C);
+    for (int64_t i = 0; i < V * C; i++)
+        in.w[i % C * V + i / C] = w[i];
     int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
     mg_fill_labels(mg_rng(run), target, N, V);
     if (V == WIDEST)
@@ -330,7 +339,8 @@ void mg_08_classifier_fwd(mg_run *run, const void *one_case)
     classifier_calls(run, c, classifier_fwd_once);
     if (c->refused)
         mg_08_classifier_refused(run);
-    if (c->N == 0) /* no rows of no classes */
+    mg_part(run, "no rows of no classes", NULL);
+    if (c->N == 0)
         classifier_fwd_once(run, c, 0, 3, 0);
     if (c->N < 0 && c->C < 0 && c->V < 0)
         mg_08_classifier_nan(run);
@@ -349,17 +359,11 @@ static void save_probs(float *probs, const double *x, const double *w, int64_t N
 
 static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
 {
-    mg_answer grad[3] = { 0 }; /* dx, dw, and the gradient of the logits, which takes the place of probs */
+    mg_answer grad[3]; /* dx, dw, and the gradient of the logits, which takes the place of probs */
     float *probs;
     mg_begin(run, "mt_classifier_bwd_cpu");
-    if (c->wanted & MG_DX)
-        grad[0] = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
-    else
-        mg_null(run, "dx");
-    if (c->wanted & MG_DW)
-        grad[1] = mg_accumulated(run, "dw", MT_SHAPE(V, C), c->held);
-    else
-        mg_null(run, "dw");
+    grad[0] = gradient(run, "dx", MT_SHAPE(N, C), c->wanted & MG_DX, c->held);
+    grad[1] = gradient(run, "dw", MT_SHAPE(V, C), c->wanted & MG_DW, c->held);
     grad[2] = mg_replaced(run, "probs", MT_SHAPE(N, V), (mg_dist)NORMAL(0, 1), &probs);
     float *dloss_in = mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 0.1));
     for (int64_t n = 1; n < N; n += 3) /* of positions whose loss does not count */
@@ -386,6 +390,7 @@ void mg_08_classifier_bwd(mg_run *run, const void *one_case)
 {
     const classifier_case *c = one_case;
     classifier_calls(run, c, classifier_bwd_once);
-    if (!c->wanted) /* without columns, too, probs becomes the gradient */
+    mg_part(run, "no columns", "without columns, too, probs becomes the gradient");
+    if (!c->wanted)
         classifier_bwd_once(run, c, 5, 0, 7);
 }

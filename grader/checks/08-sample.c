@@ -3,8 +3,7 @@
  * The random number is an argument here, so there is one right token. Shares and parts are chosen from the weights
  * themselves, in the middle of the interval of the wanted rank: rounding cannot move them out of it, because an
  * interval shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first
- * on. The third call has EXACT weights of 1 and a share that is met exactly; the fourth of top-p has fewer of them, the
- * others are 0 (as exp of a very small logit), and the share is 1. */
+ * on. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -13,41 +12,50 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 12, LONG = 50257 /* GPT-2's vocabulary */, WIDEST = 70000, EXACT = 8 };
+enum { CALLS = 8, LONG = 50257 /* GPT-2's vocabulary */, WIDEST = 70000, EXACT = 8 };
 #define MARGIN 4e-6 /* 64 roundings of a part in f32 */
 
 /* ---- the most likely ---------------------------------------------------------------------------------- */
 
+typedef enum likely { ANY, LAST, FAR, HUGE_NUMBERS, CLOSE, NONE } likely;
+
+static bool most_likely_once(mg_run *run, const char *part, const char *hint, bool equal, likely what, int64_t V)
+{
+    mg_part(run, part, hint);
+    int64_t best = 0;
+    mg_begin(run, "mt_most_likely_cpu");
+    mg_out(run, "token", MT_I32, MT_SHAPE(1));
+    float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
+    for (int64_t v = 0; v < V; v++) {
+        logits[v] = equal ? (float)mg_pick(mg_rng(run), -3, -1) : logits[v];
+        logits[v] = what == CLOSE          ? (float)(v - V) * 1e-8f
+                    : what == NONE         ? -INFINITY
+                    : what != HUGE_NUMBERS ? logits[v]
+                    : v < V - 1            ? logits[v] * 0x1p120f
+                                           : -0x1p110f;
+    }
+    if (what == LAST || what == FAR)
+        logits[what == LAST ? V - 1 : mg_pick(mg_rng(run), 1 << 16, V - 1)] = 100;
+    for (int64_t v = 1; v < V; v++)
+        best = logits[v] > logits[best] ? v : best;
+    mg_i64(run, "V", V);
+    return mg_call(run) && mg_expect(run, "token", (const double[]){ (double)best }, NULL);
+}
+
 void mg_08_most_likely(mg_run *run, const void *one_case)
 {
-    const sample_case *c = one_case;
-    const bool equal = c->kind == MG_SAMPLE_EQUAL;
-    for (int t = 0; t < CALLS; t++) {
-        int64_t V = t == 2 || t == 3 ? 101 : t ? mg_size(run, -1, 200) : WIDEST, best = 0;
-        mg_begin(run, "mt_most_likely_cpu");
-        mg_out(run, "token", MT_I32, MT_SHAPE(1));
-        float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
-        if (t == 0)
-            logits[mg_pick(mg_rng(run), 1 << 16, V - 1)] = 100; /* a number of more than 16 bits */
-        for (int64_t v = 0; v < V && equal; v++)
-            logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
-        for (int64_t v = 0; v < V && t == 2; v++)
-            logits[v] = v < V - 1 ? logits[v] * 0x1p120f : -0x1p110f;
-        if (t == 1)
-            logits[V - 1] = 100;
-        if (t == 3)
-            mg_hint(run, "%s",
-                    equal ? "logits may all be -INFINITY: the first is as large as the others"
-                          : "logits may differ by 1e-8: compare them as they are");
-        for (int64_t v = 0; v < V && t == 3; v++)
-            logits[v] = equal ? -INFINITY : (float)(v - V) * 1e-8f;
-        for (int64_t v = 1; v < V; v++)
-            best = logits[v] > logits[best] ? v : best;
-        mg_i64(run, "V", V);
-        double want = (double)best;
-        if (!mg_call(run) || !mg_expect(run, "token", &want, NULL))
-            return;
-    }
+    const bool equal = ((const sample_case *)one_case)->kind == MG_SAMPLE_EQUAL;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = most_likely_once(run, NULL, NULL, equal, ANY, mg_size(run, -1, 200));
+    if (good && most_likely_once(run, "the last token", NULL, equal, LAST, mg_size(run, -1, 200)) &&
+        most_likely_once(run, "a token of more than 16 bits", "the vocabulary may have more than 65536 tokens", equal,
+                         FAR, WIDEST) &&
+        most_likely_once(run, "large logits", "logits may all be below -1e30: begin with the first one", equal,
+                         HUGE_NUMBERS, 101) &&
+        most_likely_once(run, "close logits", "logits may differ by 1e-8: compare them as they are", equal, CLOSE, 101))
+        most_likely_once(run, "logits of -INFINITY", "logits may all be -INFINITY: the first is as large as the others",
+                         equal, NONE, 101);
 }
 
 /* ---- weights -------------------------------------------------------------------------------------------- */
@@ -58,34 +66,43 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* exp's argument is rounded twice, by the difference and the quotient; exp itself by 2 ulp. */
+/* exp's argument is rounded twice, by the difference and the quotient; exp itself by 2 ulp. close: the logits differ as
+ * little as the temperature; far: the last is below the first by so much. */
+static bool weights_once(mg_run *run, const char *part, const char *hint, int64_t V, double mean, float temperature,
+                         bool close, float far)
+{
+    mg_part(run, part, hint);
+    mg_begin(run, "mt_sample_weights_cpu");
+    mg_answer weight = mg_overwritten(run, "weight", MT_SHAPE(V));
+    float *logit = mg_input(run, "logit", MT_SHAPE(V), (mg_dist)NORMAL(mean, 4));
+    for (int64_t i = 0; i < V && close; i++)
+        logit[i] *= temperature;
+    if (far > 0)
+        logit[V - 1] = logit[0] - far;
+    qsort(logit, (size_t)V, sizeof *logit, falling);
+    mg_i64(run, "V", V);
+    mg_f32(run, "temperature", temperature);
+    for (int64_t i = 0; i < V; i++) {
+        double power = ((double)logit[i] - logit[0]) / temperature;
+        weight.v[i] = exp(power);
+        weight.e[i] = weight.v[i] * MG_U * (2 * fabs(power) + 4) + FLT_MIN;
+    }
+    return mg_call_and_judge(run, &weight, 1);
+}
+
 void mg_08_sample_weights(mg_run *run, const void *one_case)
 {
-    const sample_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        int64_t V = t == 0 ? LONG : t <= 2 ? 101 : mg_size(run, -1, 200);
-        float temperature = t == 1 ? 1e-4f : t == 2 ? 100 : (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4);
-        mg_begin(run, "mt_sample_weights_cpu");
-        mg_answer weight = mg_overwritten(run, "weight", MT_SHAPE(V));
-        float *logit = mg_input(run, "logit", MT_SHAPE(V), (mg_dist)NORMAL(c->kind == MG_SAMPLE_LARGE ? 5000 : 0, 4));
-        for (int64_t i = 0; i < V && t == 1; i++) /* close to each other: a low temperature leaves several tokens */
-            logit[i] *= temperature;
-        if (t == 2) { /* far below the others, but not for this temperature */
-            mg_hint(run,
-                    "at temperature 100, a logit 60 below the first has a weight of about a half: cut nothing off");
-            logit[V - 1] = logit[0] - 60;
-        }
-        qsort(logit, (size_t)V, sizeof *logit, falling);
-        mg_i64(run, "V", V);
-        mg_f32(run, "temperature", temperature);
-        for (int64_t i = 0; i < V; i++) {
-            double power = ((double)logit[i] - logit[0]) / temperature;
-            weight.v[i] = exp(power);
-            weight.e[i] = weight.v[i] * MG_U * (2 * fabs(power) + 4) + FLT_MIN;
-        }
-        if (!mg_call_and_judge(run, &weight, 1))
+    const double mean = ((const sample_case *)one_case)->kind == MG_SAMPLE_LARGE ? 5000 : 0;
+    for (int t = 0; t < CALLS; t++)
+        if (!weights_once(run, NULL, NULL, mg_size(run, -1, 200), mean,
+                          (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4), false, 0))
             return;
-    }
+    if (weights_once(run, "a large vocabulary", NULL, LONG, mean, 1, false, 0) &&
+        weights_once(run, "a low temperature", "close logits, at a temperature as low, leave several tokens", 101, mean,
+                     1e-4f, true, 0))
+        weights_once(run, "a high temperature",
+                     "at temperature 100, a logit 60 below the first has a weight of about a half: cut nothing off",
+                     101, mean, 100, false, 60);
 }
 
 /* ---- cutting off, and drawing ------------------------------------------------------------------------------ */
@@ -123,57 +140,84 @@ static float part_of(mg_run *run, const ranks *r, int64_t kept, int64_t *rank)
     return (float)((r->reached[*rank] - 0.5 * r->weight[*rank]) / sum);
 }
 
+/* The wanted rank, of the first `most`: any, the first, the last, or one whose share is met exactly. */
+typedef enum wanted { ANY_RANK, FIRST, LAST_RANK, EXACTLY, ALL } wanted;
+
+static int64_t wanted_rank(mg_run *run, wanted what, int64_t most)
+{
+    return what == FIRST       ? 0
+           : what == LAST_RANK ? most - 1
+                               : mt_rng_below(mg_rng(run), what == ANY_RANK ? most : most - 1);
+}
+
+/* top_k < 0: drawn. ALL: the share is 1, and the weights after the wanted rank are 0. */
+static bool kept_once(mg_run *run, const char *part, sample_kind kind, wanted what, int64_t top_k)
+{
+    mg_part(run, part, NULL);
+    const bool exact = what >= EXACTLY;
+    mg_begin(run, "mt_sample_kept_cpu");
+    mg_out(run, "kept", MT_I64, MT_SHAPE(1));
+    ranks r = ranks_in(run, kind, exact);
+    top_k = top_k < 0 ? mg_pick(mg_rng(run), 1, r.V + 3) : top_k;
+    int64_t most = top_k ? mt_min(top_k, r.V) : r.V, last = wanted_rank(run, what, most);
+    float top_p = kind == MG_SAMPLE_TOP_K || what == ALL ? 1
+                  : exact                                ? (float)(last + 1) / EXACT
+                                                         : part_of(run, &r, most, &last);
+    for (int64_t i = last + 1; i < r.V && what == ALL; i++)
+        r.weight[i] = 0;
+    mg_i64(run, "V", r.V);
+    mg_i64(run, "top_k", top_k);
+    mg_f32(run, "top_p", top_p);
+    double want = (double)(kind == MG_SAMPLE_TOP_K ? most : last + 1);
+    free(r.reached);
+    return mg_call(run) && mg_expect(run, "kept", &want, NULL);
+}
+
 void mg_08_sample_kept(mg_run *run, const void *one_case)
 {
-    const sample_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        mg_begin(run, "mt_sample_kept_cpu");
-        mg_out(run, "kept", MT_I64, MT_SHAPE(1));
-        bool all = t == 3 && c->kind == MG_SAMPLE_TOP_P, exact = all || (t == 2 && c->kind == MG_SAMPLE_TOP_P);
-        ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind, exact);
-        int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : ((int64_t)1 << 32) + 1;
-        int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
-                last = t > 1 ? mt_rng_below(mg_rng(run), exact ? most - 1 : most) : t * (most - 1);
-        float top_p = c->kind == MG_SAMPLE_TOP_K || all ? 1
-                      : exact                           ? (float)(last + 1) / EXACT
-                                                        : part_of(run, &r, most, &last);
-        for (int64_t i = last + 1; i < r.V && all; i++)
-            r.weight[i] = 0;
-        mg_i64(run, "V", r.V);
-        mg_i64(run, "top_k", top_k);
-        mg_f32(run, "top_p", top_p);
-        double want = (double)(c->kind == MG_SAMPLE_TOP_K ? most : last + 1);
-        free(r.reached);
-        if (!mg_call(run))
-            return;
-        if (all && mg_wrong(run, "kept", 0, want, 0))
-            mg_hint(run,
-                    "with top_p = 1, too, only the fewest that reach the sum are kept: no weights of 0 after them");
-        if (!mg_expect(run, "kept", &want, NULL))
-            return;
-    }
+    const sample_kind kind = ((const sample_case *)one_case)->kind;
+    const int64_t top_k = kind == MG_SAMPLE_TOP_P ? 0 : -1;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = kept_once(run, NULL, kind, ANY_RANK, top_k);
+    good = good && kept_once(run, "the first token alone", kind, FIRST, top_k) &&
+           kept_once(run, "all tokens", kind, LAST_RANK, top_k);
+    if (kind != MG_SAMPLE_TOP_P)
+        good = good && kept_once(run, "top_k of more than 32 bits", kind, ANY_RANK, ((int64_t)1 << 32) + 1);
+    else if (good && kept_once(run, "a share that is met exactly", kind, EXACTLY, 0) &&
+             kept_once(run, "a large vocabulary", MG_SAMPLE_LONG, ANY_RANK, 0))
+        kept_once(run, "a share of 1, and weights of 0", kind, ALL, 0);
+}
+
+/* FIRST and LAST_RANK: the smallest and the largest number that a generator of 24 bits draws. */
+static bool drawn_once(mg_run *run, const char *part, sample_kind kind, wanted what)
+{
+    mg_part(run, part, NULL);
+    mg_begin(run, "mt_sample_drawn_cpu");
+    mg_out(run, "rank", MT_I64, MT_SHAPE(1));
+    ranks r = ranks_in(run, kind, what == EXACTLY);
+    int64_t kept = kind == MG_SAMPLE_ANY && what != EXACTLY ? mg_pick(mg_rng(run), 1, r.V) : r.V;
+    int64_t rank = wanted_rank(run, what == EXACTLY ? ANY_RANK : what, kept);
+    float at = what == EXACTLY     ? (float)rank / EXACT
+               : what == FIRST     ? 0
+               : what == LAST_RANK ? 1 - FLT_EPSILON / 2
+                                   : part_of(run, &r, kept, &rank);
+    mg_i64(run, "kept", kept);
+    mg_f32(run, "part", at);
+    double want = (double)rank;
+    free(r.reached);
+    return mg_call(run) && mg_expect(run, "rank", &want, NULL);
 }
 
 void mg_08_sample_drawn(mg_run *run, const void *one_case)
 {
-    const sample_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        mg_begin(run, "mt_sample_drawn_cpu");
-        mg_out(run, "rank", MT_I64, MT_SHAPE(1));
-        bool exact = t == 2;
-        ranks r = ranks_in(run, c->kind, exact);
-        int64_t kept = c->kind == MG_SAMPLE_ANY && !exact ? mg_pick(mg_rng(run), 1, r.V) : r.V;
-        int64_t rank = t > 1 ? mt_rng_below(mg_rng(run), kept) : t * (kept - 1);
-        float part = exact ? (float)rank / EXACT : part_of(run, &r, kept, &rank);
-        if (t < 2) /* the smallest and the largest number that a generator of 24 bits draws */
-            part = t ? 1 - FLT_EPSILON / 2 : 0;
-        mg_i64(run, "kept", kept);
-        mg_f32(run, "part", part);
-        double want = (double)rank;
-        free(r.reached);
-        if (!mg_call(run) || !mg_expect(run, "rank", &want, NULL))
-            return;
-    }
+    const sample_kind kind = ((const sample_case *)one_case)->kind;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = drawn_once(run, NULL, kind, ANY_RANK);
+    if (good && drawn_once(run, "the smallest number", kind, FIRST) &&
+        drawn_once(run, "the largest number", kind, LAST_RANK))
+        drawn_once(run, "a sum that is met exactly", kind, EXACTLY);
 }
 
 /* ---- all of it, as mt_sample ---------------------------------------------------------------------------------- */
@@ -217,7 +261,7 @@ static int32_t drawn(const float *logits, int64_t V, float temperature, int64_t 
 void mg_08_sample(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int t = 0; t < 2 * CALLS; t++) {
+    for (int t = 0; t < 3 * CALLS; t++) {
         int64_t V = mg_pick(mg_rng(run), 2, 200), top_k = mg_pick(mg_rng(run), 1, 40), seed;
         float temperature = (float)mg_pick(mg_rng(run), 2, 9) / 4, top_p;
         double want;

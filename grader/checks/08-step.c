@@ -11,7 +11,10 @@
 
 enum { CALLS = 3, BEFORE = 77 }; /* BEFORE: what *result holds */
 enum { RATE = 1, MOST = 16 };    /* the optimizer's before each step; batches of a call */
-enum { LARGE, NO_NUMBER, NO_LIMIT, LARGE_ONLY_BACKWARD, OVERFLOWS }; /* calls with a gradient that is not finite */
+
+/* The parts of a row. Those from LARGE on have a gradient that is not finite. */
+enum { PLAIN, OTHER_LIMIT, BEYOND_16_BITS, BEYOND_32_BITS, RATE_0, MICRO };
+enum { LARGE = MICRO + 1, NO_NUMBER, NO_LIMIT, LARGE_ONLY_BACKWARD };
 static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the structure is checked, not the rounding */
 
 typedef struct fit {
@@ -143,49 +146,43 @@ void mg_08_batch(mg_run *run, const void *one_case)
 }
 
 /* Something in the second batch gives a gradient that is not finite. */
-static void overflow(fit *f, float *x, float *first, int call)
+static void overflow(fit *f, float *x, float *first, int part)
 {
     float *second = x + f->rows[0] * f->D;
-    second[0] = call == NO_NUMBER ? NAN : 1e25f; /* its square overflows f32 */
-    for (int64_t n = 0; n < f->rows[0] && call == LARGE_ONLY_BACKWARD; n++)
+    second[0] = part == NO_NUMBER ? NAN : 1e25f; /* its square overflows f32 */
+    for (int64_t n = 0; n < f->rows[0] && part == LARGE_ONLY_BACKWARD; n++)
         x[n * f->D] = 0; /* its weight remains small, and so does its part of the loss */
-    if (call == LARGE_ONLY_BACKWARD)
+    if (part == LARGE_ONLY_BACKWARD)
         first[0] = 1e-8f;
 }
 
-static fit fit_of(mg_run *run, const step_case *c, int call)
+static fit fit_of(mg_run *run, const step_case *c, int part)
 {
     mt_rng *rng = mg_rng(run);
-    fit f = { .D = mg_pick(rng, 2, 5), .steps = c->steps, .micro = 1, .lr = 0.05, .clip = c->clip };
-    if (c->clip > 0 && call == 1) /* a tiny limit, and one that only a norm that is no finite number exceeds */
+    fit f = {
+        .D = mg_pick(rng, 2, 5), .steps = c->steps, .micro = 1, .lr = 0.05, .clip = c->clip, .warmup = c->warmup
+    };
+    if (part == OTHER_LIMIT || part == NO_NUMBER)
         f.clip = c->clip < 1 ? 5e-4 : INFINITY;
-    f.warmup = c->warmup;
-    if (c->warmup && call > 0) { /* late in a long run: numbers beyond 16 and 32 bits */
-        f.from = ((int64_t)1 << (call == 1 ? 16 : 32)) + mg_pick(rng, 200, 2000);
+    if (part == BEYOND_16_BITS || part == BEYOND_32_BITS) {
+        f.from = ((int64_t)1 << (part == BEYOND_16_BITS ? 16 : 32)) + mg_pick(rng, 200, 2000);
         f.warmup = 2 * f.from;
     }
-    if (c->warmup && call == CALLS) { /* a step of rate 0 changes no parameter, but the velocity */
-        f.period = 1;
-        f.warmup = f.from = 0;
-        f.momentum = 0.9;
-    }
-    if (c->micro && call == CALLS - 1)
+    if (part == RATE_0)
+        f.period = 1, f.warmup = 0, f.momentum = 0.9;
+    if (part == MICRO)
         f.micro = c->micro;
-    if (c->overflow) { /* a step with gradients of 0 would change the parameters */
-        f.momentum = 0.9;
-        f.decay = 0.1;
-    }
-    if (c->overflow && call == NO_LIMIT) {
-        f.clip = 0;
-        f.steps = 2;
-    }
+    if (part >= LARGE) /* a step with gradients of 0 would change the parameters */
+        f.momentum = 0.9, f.decay = 0.1;
+    if (part == NO_LIMIT)
+        f.clip = 0, f.steps = 2;
     f.batches = (f.steps - c->missing) * f.micro + (c->missing ? f.micro - 1 : 0);
     return f;
 }
 
-static bool steps_once(mg_run *run, const step_case *c, int call)
+static bool steps_once(mg_run *run, const step_case *c, int part)
 {
-    fit f = fit_of(run, c, call);
+    fit f = fit_of(run, c, part);
     float *x, *first;
     mg_begin(run, "mt_train_step");
     mg_answer answer[6] = { mg_overwritten(run, "params", MT_SHAPE(f.steps, f.D + 1)),
@@ -198,8 +195,8 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     }
     answer[5] = mg_overwritten(run, "rate", MT_SHAPE(f.steps));
     data_in(run, &f, &x, &first);
-    if (c->overflow)
-        overflow(&f, x, first, call);
+    if (part >= LARGE)
+        overflow(&f, x, first, part);
     mg_f32(run, "lr", (float)f.lr);
     mg_f32(run, "clip", (float)f.clip);
     mg_f32(run, "momentum", (float)f.momentum);
@@ -212,20 +209,35 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     f.w = mg_lift(first, f.D + 1);
     f.velocity = mg_doubles(f.D + 1);
     expect_steps(answer, &f);
-    for (int k = 0; k < 6; k++)
-        if (!(c->judged >> k & 1))
-            mg_answer_drop(&answer[k]);
+    mg_08_drop(answer, 6, c->judged);
     free(f.w);
     free(f.velocity);
-    if (f.micro > 1)
-        mg_hint(run, "a step has t->micro batches: gradients() adds up those of all of them");
     return mg_call_and_judge(run, answer, 6);
 }
 
 void mg_08_step(mg_run *run, const void *one_case)
 {
     const step_case *c = one_case;
-    for (int t = 0; t < (c->overflow ? OVERFLOWS : c->warmup ? CALLS + 1 : CALLS); t++)
-        if (!steps_once(run, c, t))
-            return;
+    const struct {
+        const char *part, *hint;
+        bool has;
+    } parts[] = {
+        [PLAIN] = { NULL, NULL, !c->overflow },
+        [OTHER_LIMIT] = { c->clip < 1 ? "a tiny limit" : "an infinite limit", NULL, c->clip > 0 && !c->overflow },
+        [BEYOND_16_BITS] = { "a step beyond 16 bits", NULL, c->warmup },
+        [BEYOND_32_BITS] = { "a step beyond 32 bits", NULL, c->warmup },
+        [RATE_0] = { "a rate of 0", NULL, c->warmup },
+        [MICRO] = { "micro-batches", "a step has t->micro batches: gradients() adds up those of all of them",
+                    c->micro },
+        [LARGE] = { NULL, NULL, c->overflow },
+        [NO_NUMBER] = { "a gradient that is NaN, and an infinite limit", NULL, c->overflow },
+        [NO_LIMIT] = { "no limit", NULL, c->overflow },
+        [LARGE_ONLY_BACKWARD] = { "a loss that is finite", NULL, c->overflow },
+    };
+    for (int p = 0; p < MT_COUNT(parts); p++) {
+        mg_part(run, parts[p].part, parts[p].hint);
+        for (int t = 0; t < (p == PLAIN ? CALLS : 1) && parts[p].has; t++)
+            if (!steps_once(run, c, p))
+                return;
+    }
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 16, MOST = 400, RULES = 40, MANY = 600 /* equal symbols: hundreds of merges, behind place 255 too */ };
+enum { CALLS = 16, MOST = 400, RULES = 40, MANY = 600 /* symbols: hundreds of merges, behind place 255 too */ };
 
 typedef enum kind { OTHER, LETTER, NUMBER, WHITE } kind;
 
@@ -21,63 +21,34 @@ typedef struct part {
     const char *text; /* one character */
 } part;
 
+// clang-format off
 static const part parts[] = {
-    { MG_TEXT_WORDS, LETTER, "a" },
-    { MG_TEXT_WORDS, LETTER, "b" },
-    { MG_TEXT_WORDS, LETTER, "c" },
-    { MG_TEXT_WORDS, LETTER, "d" },
-    { MG_TEXT_WORDS, LETTER, "A" },
-    { MG_TEXT_WORDS, LETTER, "Z" },
-    { MG_TEXT_WORDS, LETTER, "z" },
-    { MG_TEXT_WORDS, WHITE, " " },
-    { MG_TEXT_WORDS, WHITE, " " },
-    { MG_TEXT_ENDINGS, OTHER, "'" },
-    { MG_TEXT_ENDINGS, OTHER, "'" },
-    { MG_TEXT_ENDINGS, OTHER, "'" },
-    { MG_TEXT_ENDINGS, LETTER, "s" },
-    { MG_TEXT_ENDINGS, LETTER, "t" },
-    { MG_TEXT_ENDINGS, LETTER, "r" },
-    { MG_TEXT_ENDINGS, LETTER, "e" },
-    { MG_TEXT_ENDINGS, LETTER, "v" },
-    { MG_TEXT_ENDINGS, LETTER, "m" },
-    { MG_TEXT_ENDINGS, LETTER, "l" },
-    { MG_TEXT_ENDINGS, LETTER, "l" },
-    { MG_TEXT_ENDINGS, LETTER, "S" },
-    { MG_TEXT_SIGNS, NUMBER, "0" },
-    { MG_TEXT_SIGNS, NUMBER, "9" },
-    { MG_TEXT_SIGNS, OTHER, "!" },
-    { MG_TEXT_SIGNS, OTHER, "-" },
-    { MG_TEXT_SIGNS, OTHER, "@" },
-    { MG_TEXT_SIGNS, OTHER, "[" },
+    { MG_TEXT_WORDS, LETTER, "a" }, { MG_TEXT_WORDS, LETTER, "b" }, { MG_TEXT_WORDS, LETTER, "c" },
+    { MG_TEXT_WORDS, LETTER, "d" }, { MG_TEXT_WORDS, LETTER, "A" }, { MG_TEXT_WORDS, LETTER, "Z" },
+    { MG_TEXT_WORDS, LETTER, "z" }, { MG_TEXT_WORDS, WHITE, " " }, { MG_TEXT_WORDS, WHITE, " " },
+    { MG_TEXT_ENDINGS, OTHER, "'" }, { MG_TEXT_ENDINGS, OTHER, "'" }, { MG_TEXT_ENDINGS, OTHER, "'" },
+    { MG_TEXT_ENDINGS, LETTER, "s" }, { MG_TEXT_ENDINGS, LETTER, "t" }, { MG_TEXT_ENDINGS, LETTER, "r" },
+    { MG_TEXT_ENDINGS, LETTER, "e" }, { MG_TEXT_ENDINGS, LETTER, "v" }, { MG_TEXT_ENDINGS, LETTER, "m" },
+    { MG_TEXT_ENDINGS, LETTER, "l" }, { MG_TEXT_ENDINGS, LETTER, "l" }, { MG_TEXT_ENDINGS, LETTER, "S" },
+    { MG_TEXT_SIGNS, NUMBER, "0" }, { MG_TEXT_SIGNS, NUMBER, "9" }, { MG_TEXT_SIGNS, OTHER, "!" },
+    { MG_TEXT_SIGNS, OTHER, "-" }, { MG_TEXT_SIGNS, OTHER, "@" }, { MG_TEXT_SIGNS, OTHER, "[" },
     { MG_TEXT_SIGNS, OTHER, "" }, /* a byte of 0 */
-    { MG_TEXT_WHITE, WHITE, " " },
-    { MG_TEXT_WHITE, WHITE, " " },
-    { MG_TEXT_WHITE, WHITE, "\n" },
-    { MG_TEXT_WHITE, WHITE, "\t" },
-    { MG_TEXT_WHITE, WHITE, "\r" },
-    { MG_TEXT_WHITE, LETTER, "x" },
-    { MG_TEXT_SCRIPTS, LETTER, "\xc3\xa9" },
-    { MG_TEXT_SCRIPTS, LETTER, "\xd0\x96" },
-    { MG_TEXT_SCRIPTS, LETTER, "\xe4\xb8\xad" },
-    { MG_TEXT_SCRIPTS, LETTER, "\xf0\xa0\x80\x80" },
-    { MG_TEXT_SCRIPTS, NUMBER, "\xc2\xb2" },
-    { MG_TEXT_SCRIPTS, NUMBER, "\xd9\xa3" },
-    { MG_TEXT_SCRIPTS, NUMBER, "\xe2\x85\xa7" },
-    { MG_TEXT_SCRIPTS, WHITE, "\xc2\xa0" },
-    { MG_TEXT_SCRIPTS, WHITE, "\xe3\x80\x80" },
-    { MG_TEXT_SCRIPTS, WHITE, "\xc2\x85" },
-    { MG_TEXT_SCRIPTS, OTHER, "\xcc\x81" },
-    { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x8d" },
-    { MG_TEXT_SCRIPTS, OTHER, "\xf0\x9f\x98\x80" },
-    { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x99" },
-    { MG_TEXT_BROKEN, OTHER, "\xff" },
-    { MG_TEXT_BROKEN, OTHER, "\xc0" },
-    { MG_TEXT_BROKEN, OTHER, "\xf8" },
+    { MG_TEXT_WHITE, WHITE, " " }, { MG_TEXT_WHITE, WHITE, " " }, { MG_TEXT_WHITE, WHITE, "\n" },
+    { MG_TEXT_WHITE, WHITE, "\t" }, { MG_TEXT_WHITE, WHITE, "\r" }, { MG_TEXT_WHITE, LETTER, "x" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xc3\xa9" }, { MG_TEXT_SCRIPTS, LETTER, "\xd0\x96" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xe4\xb8\xad" }, { MG_TEXT_SCRIPTS, LETTER, "\xf0\xa0\x80\x80" },
+    { MG_TEXT_SCRIPTS, NUMBER, "\xc2\xb2" }, { MG_TEXT_SCRIPTS, NUMBER, "\xd9\xa3" },
+    { MG_TEXT_SCRIPTS, NUMBER, "\xe2\x85\xa7" }, { MG_TEXT_SCRIPTS, WHITE, "\xc2\xa0" },
+    { MG_TEXT_SCRIPTS, WHITE, "\xe3\x80\x80" }, { MG_TEXT_SCRIPTS, WHITE, "\xc2\x85" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xcc\x81" }, { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x8d" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xf0\x9f\x98\x80" }, { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x99" },
+    { MG_TEXT_BROKEN, OTHER, "\xff" }, { MG_TEXT_BROKEN, OTHER, "\xc0" }, { MG_TEXT_BROKEN, OTHER, "\xf8" },
     { MG_TEXT_BROKEN, OTHER, "\xe4" }, /* without what should follow */
     { MG_TEXT_BROKEN, OTHER, "\xf0" },
-    { MG_TEXT_BROKEN, OTHER, "\xc1\x81" },     /* overlong: "A" in two bytes */
+    { MG_TEXT_BROKEN, OTHER, "\xc1\x81" }, /* overlong: "A" in two bytes */
     { MG_TEXT_BROKEN, OTHER, "\xed\xa0\x80" }, /* a surrogate */
 };
+// clang-format on
 
 /* A text as characters: where each starts, and its kind. */
 typedef struct sample {
@@ -227,39 +198,49 @@ static void long_piece(mg_run *run)
     double want[LETTERS] = { LETTERS };
     for (int64_t i = 1; i < LETTERS; i++)
         want[i] = -1;
+    mg_part(run, "a long piece", "5000 equal letters are one piece: it has no greatest length");
     mg_begin(run, "mt_piece_end, over a text");
     mg_out(run, "ends", MT_I64, MT_SHAPE(LETTERS));
     memset(mg_in(run, "text", MT_U8, MT_SHAPE(LETTERS)), 'a', LETTERS);
-    mg_hint(run, "5000 equal letters are one piece: it has no greatest length");
     if (mg_call(run))
         mg_expect(run, "ends", want, NULL);
+}
+
+/* A text, which may end with this ending; of which only the first n characters are taken, n > 0. */
+static bool pieces_once(mg_run *run, const char *name, const text_case *c, int64_t most, const char *ending, int64_t n,
+                        bool searched)
+{
+    sample s;
+    double want[MOST];
+    int64_t count = 0;
+    mg_part(run, name, NULL);
+    draw(&s, run, c, most);
+    if (ending)
+        end_with(&s, ending);
+    s.n = n ? n : s.n;
+    int64_t size = sample_size(&s);
+    for (int64_t i = 0; i < size; i++)
+        want[i] = -1;
+    for (int64_t at = 0; at < s.n; at = piece_of(&s, at))
+        want[count++] = (double)s.start[piece_of(&s, at)];
+    mg_begin(run, "mt_piece_end, over a text");
+    mg_out(run, "ends", MT_I64, MT_SHAPE(size));
+    memcpy(mg_in(run, "text", MT_U8, MT_SHAPE(size)), s.text, (size_t)size);
+    return (searched ? mg_shared_call(run) : mg_call(run)) && judge_pieces(run, &s, want);
 }
 
 void mg_08_pieces(mg_run *run, const void *one_case)
 {
     static const char *const last[] = { "'", "'r", "'s", "'ve", "'l", "'ll" };
     const text_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        sample s;
-        double want[MOST];
-        int64_t count = 0;
-        draw(&s, run, c, t == 3 ? c->most : mg_pick(mg_rng(run), c->most / 4, c->most));
-        if (t < 3) /* texts of 1, 2 and 3 characters */
-            s.n = t + 1;
-        else if (c->parts & MG_TEXT_ENDINGS)
-            end_with(&s, last[t / 2 % MT_COUNT(last)]);
-        int64_t size = sample_size(&s);
-        for (int64_t i = 0; i < size; i++)
-            want[i] = -1;
-        for (int64_t at = 0; at < s.n; at = piece_of(&s, at))
-            want[count++] = (double)s.start[piece_of(&s, at)];
-        mg_begin(run, "mt_piece_end, over a text");
-        mg_out(run, "ends", MT_I64, MT_SHAPE(size));
-        memcpy(mg_in(run, "text", MT_U8, MT_SHAPE(size)), s.text, (size_t)size);
-        if (!(t == 3 ? mg_shared_call(run) : mg_call(run)) || !judge_pieces(run, &s, want))
-            return;
-    }
-    if (c->parts == MG_TEXT_WORDS)
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++)
+        good = pieces_once(run, NULL, c, mg_pick(mg_rng(run), c->most / 4, c->most), NULL, 0, false);
+    for (int i = 0; i < MT_COUNT(last) && good && c->parts & MG_TEXT_ENDINGS; i++)
+        good = pieces_once(run, "an ending at the end of the text", c, c->most, last[i], 0, false);
+    for (int n = 1; n <= 3 && good; n++)
+        good = pieces_once(run, "a text of 1 to 3 characters", c, c->most, NULL, n, false);
+    if (good && pieces_once(run, "several threads", c, c->most, NULL, 0, true) && c->parts == MG_TEXT_WORDS)
         long_piece(run);
 }
 
@@ -335,6 +316,7 @@ static bool merge_far(mg_run *run)
         { 'a', 'b' }, { FAR, 'c' }, { 'd', FAR + 1 }, { FAR + 2, FAR + 2 }, { MID, 'c' }
     };
     double want[] = { FAR + 3, FAR + 4, MT_BYTES + 5, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }, left = 3;
+    mg_part(run, "symbols beyond 16 bits", "symbols are i32: among these are some of more than 16 bits");
     mg_begin(run, "mt_bpe_merge");
     memcpy(mg_inout(run, "symbol", MT_I32, MT_SHAPE(MT_COUNT(text))), text, sizeof text);
     mg_out(run, "count", MT_I64, MT_SHAPE(1));
@@ -342,31 +324,36 @@ static bool merge_far(mg_run *run)
     for (int32_t i = 0, j = 0; i < OTHERS; j = ++i % PAIRS, pair += 2)
         pair[0] = i < PAIRS ? j / 256 + (j / 256 < 32 ? 0 : 69) : MT_BYTES + j / 256, pair[1] = j % 256;
     memcpy(pair, last, sizeof last);
-    mg_hint(run, "symbols are i32: among these are some of more than 16 bits");
     return mg_call(run) && mg_expect(run, "count", &left, NULL) && mg_expect(run, "symbol", want, NULL);
+}
+
+static bool merge_once(mg_run *run, const char *name, const text_case *c, int64_t n, bool searched)
+{
+    rules r = draw_rules(run, c->letters, c->letters == 1 ? 6 : RULES / 2);
+    double want[MANY];
+    mg_part(run, name, NULL);
+    mg_begin(run, "mt_bpe_merge");
+    int32_t *symbol = mg_inout(run, "symbol", MT_I32, MT_SHAPE(n));
+    mg_out(run, "count", MT_I64, MT_SHAPE(1));
+    rules_in(run, &r);
+    for (int64_t i = 0; i < n; i++)
+        want[i] = symbol[i] = "abc d"[mt_rng_below(mg_rng(run), (uint32_t)mt_max(c->letters, 1))];
+    double left = (double)merge_all(want, n, &r);
+    for (int64_t i = (int64_t)left; i < n; i++) /* the worker clears what follows the result */
+        want[i] = -1;
+    return (searched ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "count", &left, NULL) &&
+           mg_expect(run, "symbol", want, NULL);
 }
 
 void mg_08_merge(mg_run *run, const void *one_case)
 {
     const text_case *c = one_case;
-    for (int t = 0; t < 2 * CALLS; t++) {
-        rules r = draw_rules(run, c->letters, c->letters == 1 ? 6 : RULES / 2);
-        double want[MANY];
-        int64_t n = t < 2 ? t : t == 3 && c->letters == 1 ? MANY : mg_pick(mg_rng(run), 2, c->most);
-        mg_begin(run, "mt_bpe_merge");
-        int32_t *symbol = mg_inout(run, "symbol", MT_I32, MT_SHAPE(n));
-        mg_out(run, "count", MT_I64, MT_SHAPE(1));
-        rules_in(run, &r);
-        for (int64_t i = 0; i < n; i++)
-            want[i] = symbol[i] = "abc d"[mt_rng_below(mg_rng(run), (uint32_t)mt_max(c->letters, 1))];
-        double left = (double)merge_all(want, n, &r);
-        for (int64_t i = (int64_t)left; i < n; i++) /* the worker clears what follows the result */
-            want[i] = -1;
-        bool called = t == 2 ? mg_shared_call(run) : mg_call(run);
-        if (!called || !mg_expect(run, "count", &left, NULL) || !mg_expect(run, "symbol", want, NULL))
-            return;
-    }
-    if (c->letters == 4)
+    bool good = true;
+    for (int t = 0; t < 2 * CALLS && good; t++)
+        good = merge_once(run, NULL, c, mg_pick(mg_rng(run), 2, c->most), false);
+    if (good && merge_once(run, "no symbols", c, 0, false) && merge_once(run, "one symbol", c, 1, false) &&
+        merge_once(run, "several threads", c, c->most, true) &&
+        merge_once(run, "hundreds of symbols", c, MANY, false) && c->letters == 4)
         merge_far(run);
 }
 

@@ -154,12 +154,13 @@ void mg_08_words(mg_run *run, const void *one_case)
 
 /* Token 0 has `first` bytes, and is the first of the ids; all others have 1 to 4 bytes. The text has room for
  * `room`. */
-static bool decode_once(mg_run *run, int64_t tokens, int64_t n, int64_t first, int64_t room)
+static bool decode_once(mg_run *run, const char *part, int64_t tokens, int64_t n, int64_t first, int64_t room)
 {
     mt_rng *rng = mg_rng(run);
     int64_t *at = calloc((size_t)tokens + 1, sizeof *at), size = 0;
     double *want = mg_doubles(room), total;
     MT_CHECK(at, "out of memory for %lld tokens", (long long)tokens);
+    mg_part(run, part, NULL);
     for (int64_t i = 0; i < tokens; i++)
         at[i + 1] = at[i] + (i == 0 ? first : mg_pick(rng, 1, 4));
     mg_begin(run, "mt_bpe_decode");
@@ -185,17 +186,13 @@ static bool decode_once(mg_run *run, int64_t tokens, int64_t n, int64_t first, i
 void mg_08_decode(mg_run *run, const void *one_case)
 {
     const text_case *c = one_case;
+    mt_rng *rng = mg_rng(run);
     for (int t = 0; t < DECODED; t++) {
-        mt_rng *rng = mg_rng(run);
-        int64_t tokens = mg_pick(rng, 1, 20), n = mg_pick(rng, c->most / 2, c->most), room = LONGEST * n;
-        int64_t first = mg_pick(rng, 257, LONGEST);
-        if (t == 1) /* ids and bytes of the vocabulary, then bytes of the text, of which there are more than 2^16 */
-            tokens = 200000;
-        if (t == 2 && n > 0)
-            tokens = 20, n = 1 << 16, room = 4 * n + LONGEST;
-        if (t == 3 && n > 0) /* the longest that a vocabulary may have */
-            n = 3, first = 1 << 16, room = n * first;
-        if (!decode_once(run, tokens, n, first, room))
+        int64_t n = mg_pick(rng, c->most / 2, c->most);
+        if (!decode_once(run, NULL, mg_pick(rng, 1, 20), n, mg_pick(rng, 257, LONGEST), LONGEST * n))
             return;
     }
+    if (decode_once(run, "a large vocabulary", 200000, c->most, LONGEST, LONGEST * c->most) && c->most &&
+        decode_once(run, "a text of more than 65536 bytes", 20, 1 << 16, LONGEST, (4 << 16) + LONGEST))
+        decode_once(run, "the longest token", 10, 3, 1 << 16, 3 << 16);
 }

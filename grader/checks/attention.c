@@ -98,7 +98,7 @@ void mg_attention_more(mg_run *run, const attention_case *c, bool backward)
     if (c->cuda && any && c->tokens == (backward ? MG_TOKENS_FEW : MG_TOKENS_SHORT))
         unaligned(run, c, backward);
     if (!c->tiled && !c->cuda && !backward && c->tokens == MG_TOKENS_FEW) {
-        mg_hint(run,
+        mg_part(run, "NaN",
                 "hide a score by a choice, not by adding -INFINITY: NaN would stay; and keep what is NaN and seen");
         mg_attention_nan(run, c);
     }
