@@ -361,16 +361,18 @@ void mg_00_copy(mg_run *run, const void *one_case)
                                       "the array may be larger than a stack",
                                       { .rank = 2, .shape = { 2, 1100001 }, .stride = { 1100001, 1 }, .offset = 3 } },
                             repeated = { "an index above 255",
-                                         NULL,
+                                         "an index and a size are int64_t",
                                          { .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } } },
                             strided[] = {
                                 { "only the middle permuted",
                                   "the first and the last element do not tell whether there are gaps",
                                   { .rank = 4, .shape = { 3, 2, 4, 5 }, .stride = { 40, 5, 10, 1 }, .offset = 3 } },
                                 { "an index above 65535",
-                                  NULL,
+                                  "an index and a size are int64_t",
                                   { .rank = 3, .shape = { 2, 70001, 2 }, .stride = { 210004, 3, 1 } } },
-                                { "a long run with gaps", NULL, { .rank = 1, .shape = { 70001 }, .stride = { 2 } } },
+                                { "a long run with gaps",
+                                  "a run may have more elements than 16 bits count",
+                                  { .rank = 1, .shape = { 70001 }, .stride = { 2 } } },
                             };
     tensor_case c = *(const tensor_case *)one_case;
     c.spec.small = 1;
