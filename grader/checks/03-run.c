@@ -10,8 +10,9 @@ enum { CALLS = 3 }; /* of each part of a row, with new inputs each time */
 
 /* ---- recording --------------------------------------------------------------------------------------- */
 
-/* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones, or the last; if the
- * row has plain data, the input at the other end is plain, and all others are if those that always occur are alone. */
+/* Kinds of inputs, drawn from those that the row allows. Those that always occur are the first ones, or the last; if
+ * the row has plain data, the input at the other end is plain, and all others are if those that always occur are
+ * alone. */
 static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n, bool last, bool alone)
 {
     int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n)), others = 0;

@@ -134,8 +134,8 @@ static int64_t seed_of_extreme(mt_rng *rng, const int64_t size[4], int i, bool m
     }
 }
 
-/* What is special in a call: factor number extreme - 1 is near 0 or, if `most`, near 2; the number drawn for the flip is
- * its probability, and not below it. */
+/* What is special in a call: factor number extreme - 1 is near 0 or, if `most`, near 2; the number drawn for the flip
+ * is its probability, and not below it. */
 typedef struct chance {
     const char *part, *hint;
     int extreme;
