@@ -91,28 +91,46 @@ static bool not_finite(mg_run *run, const char *function, double unit, float x, 
 
 /* Sizes that every row tries, -1 for a random one: 0, 1, the sizes of a warp and of every tile plus and minus
  * one, and each dimension once much longer than the others. K = 0 comes twice, the second time adding to C. */
-static const int64_t shapes[][3] = {
-    /* M, N, K */
-    { 1, 1, 1 },   { 0, 5, 7 },   { 5, 0, 7 },    { 6, 5, 0 },      { -1, -1, -1 },  { 5, 6, 0 },    { 1, -1, -1 },
-    { -1, 1, -1 }, { -1, -1, 1 }, { 16, 16, 16 }, { 31, 33, 17 },   { 32, 64, 127 }, { 65, 31, 33 }, { 127, 65, 8 },
-    { 3, 301, 5 }, { 263, 3, 5 }, { 5, 7, 517 },  { 129, 131, 36 }, { -1, -1, -1 },
-};
+static const struct {
+    const char *part;
+    int64_t M, N, K;
+    mt_write write; /* of strides */
+} shapes[] = { { NULL, -1, -1, -1, MT_ACCUMULATE },
+               { NULL, -1, -1, -1, MT_OVERWRITE },
+               { NULL, 31, 33, 17, MT_OVERWRITE },
+               { NULL, 65, 31, 33, MT_ACCUMULATE },
+               { NULL, 129, 131, 36, MT_OVERWRITE },
+               { "one element", 1, 1, 1, MT_OVERWRITE },
+               { "no rows", 0, 5, 7, MT_OVERWRITE },
+               { "no columns", 5, 0, 7, MT_OVERWRITE },
+               { "sums of nothing", 6, 5, 0, MT_OVERWRITE },
+               { "sums of nothing", 5, 6, 0, MT_ACCUMULATE },
+               { "one row", 1, -1, -1, MT_ACCUMULATE },
+               { "one column", -1, 1, -1, MT_ACCUMULATE },
+               { "one product an element", -1, -1, 1, MT_OVERWRITE },
+               { "whole tiles", 16, 16, 16, MT_OVERWRITE },
+               { "whole tiles", 32, 64, 127, MT_OVERWRITE },
+               { "whole tiles", 127, 65, 8, MT_ACCUMULATE },
+               { "one long dimension", 3, 301, 5, MT_ACCUMULATE },
+               { "one long dimension", 263, 3, 5, MT_ACCUMULATE },
+               { "one long dimension", 5, 7, 517, MT_OVERWRITE } };
 
 static int64_t size_or_random(mt_rng *rng, int64_t size)
 {
     return size >= 0 ? size : mg_pick_size(rng, 1, 70);
 }
 
-static mt_matmul_dims vary(mt_rng *rng, ladder_about about, const int64_t shape[3], int t)
+static mt_matmul_dims vary(mt_rng *rng, ladder_about about, int t)
 {
-    int64_t M = size_or_random(rng, shape[0]), N = size_or_random(rng, shape[1]), K = size_or_random(rng, shape[2]);
-    int trans = about == LD_TRANS ? 1 + t % 3 : about == LD_STRIDES ? t % 4 : 0;
+    int64_t M = size_or_random(rng, shapes[t].M), N = size_or_random(rng, shapes[t].N),
+            K = size_or_random(rng, shapes[t].K);
+    int trans = about == LD_TRANS ? 1 + t % 3 : about == LD_STRIDES ? t % 4 : 0; /* all of them, in turn */
     mt_matmul_dims d = mg_product_tight(M, N, K, trans & 1, trans >> 1);
     if (about == LD_STRIDES) {
         d.lda += mg_pick(rng, 1, 9);
         d.ldb += mg_pick(rng, 1, 9);
         d.ldc += mg_pick(rng, 1, 9);
-        d.write = t / 4 % 2 ? MT_ACCUMULATE : MT_OVERWRITE;
+        d.write = shapes[t].write;
     }
     return d;
 }
@@ -137,9 +155,9 @@ static void exact_sums(mg_run *run, const char *function)
 }
 
 /* Rows of 1, 2 or 3 floats more than whole groups of four, each at a multiple of 16 bytes: NaN lies behind them. */
-static mt_matmul_dims vary_groups(int64_t rest, int t)
+static mt_matmul_dims vary_groups(int64_t rest, int turned)
 {
-    mt_matmul_dims d = mg_product_tight(4 + rest, 8 + rest, 12 + rest, t & 1, t >> 1 & 1);
+    mt_matmul_dims d = mg_product_tight(4 + rest, 8 + rest, 12 + rest, turned & 1, turned >> 1 & 1);
     d.lda = (d.lda | 3) + 1;
     d.ldb = (d.ldb | 3) + 1;
     d.ldc = (d.ldc | 3) + 1;
@@ -161,7 +179,8 @@ static bool ends_of_f16(mg_run *run, const char *function)
     enum { SIZE = 5 };
     static const float x[SIZE] = { 70000, -70000, 65504, 0x1.02p-16f, 0x1p-24f };
     bool good = true;
-    mg_hint(run, "operands become f16 by __float2half or half(x): infinite beyond 65504, and not 0 below 2^-14");
+    mg_part(run, "the ends of f16",
+            "operands become f16 by __float2half or half(x): infinite beyond 65504, and not 0 below 2^-14");
     for (int o = 0; o < 2 && good; o++) {
         mg_product p = { .dims = mg_product_tight(SIZE, SIZE, 1, MT_NO_TRANS, MT_NO_TRANS) };
         mg_product_describe(run, function, &p);
@@ -202,7 +221,7 @@ static bool refuses(mg_run *run, const char *launcher, int t)
     snprintf(function, sizeof function, "may abort: %s", launcher);
     mg_product_describe(run, function, &p);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_hint(run, "call mt_matmul_dims_check first, as every rung does");
+    mg_part(run, "refusals", "call mt_matmul_dims_check first, as every rung does");
     if (!mg_call(run))
         return false;
     if (*(const int64_t *)mg_result(run, "aborted") != 1)
@@ -210,38 +229,55 @@ static bool refuses(mg_run *run, const char *launcher, int t)
     return *(const int64_t *)mg_result(run, "aborted") == 1;
 }
 
+/* Rows that end behind a whole group of four floats; the leading dimensions stay multiples of four. */
+static bool groups(mg_run *run, const ladder_case *c)
+{
+    static const mg_idea arrays[] = { { "rows that are not a multiple of four", .is = 0 },
+                                      { "arrays that are not aligned", .is = 1 },
+                                      { "one array that is not aligned", .is = 2 } };
+    for (mg_ideas each = { 0 }; MG_NEXT(run, &each, arrays, 0);)
+        for (int t = 0; t < 12; t++) {
+            mg_unaligned(run, each.is > 0);
+            if (each.is > 1)
+                mg_unaligned_one(run, t);
+            if (!check_product(run, c->function, vary_groups(1 + t / 4, t % 4), c->unit, 1))
+                return false;
+        }
+    return true;
+}
+
+static bool strides(mg_run *run, const ladder_case *c)
+{
+    mg_part(run, "whole tiles", "a kernel may store whole tiles without a test of each element");
+    mg_unaligned(run, true);
+    bool good = check_product(run, c->function, mg_product_tight(128, 128, 16, MT_NO_TRANS, MT_NO_TRANS), c->unit, 1);
+    mg_part(run, "leading dimensions of 2^32", "leading dimensions are int64_t, and so is every index");
+    for (int o = 0; o < 3 && good; o++)
+        good = check_product(run, c->function, long_rows(o), c->unit, 1);
+    good = good && groups(run, c);
+    mg_unaligned(run, false);
+    for (int t = 0; t < MT_COUNT(refused) && good; t++)
+        good = refuses(run, c->function, t);
+    return good;
+}
+
 static bool values(mg_run *run, const ladder_case *c)
 {
-    for (int t = 0; t < MT_COUNT(shapes); t++) {
+    bool good = true;
+    for (int t = 0; t < MT_COUNT(shapes) && good; t++) {
         float by = c->unit > U16 && t % 2 ? 0x1p50f : 1;
-        if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), c->unit, by))
-            return false;
+        mg_part(run, shapes[t].part, NULL);
+        good = check_product(run, c->function, vary(mg_rng(run), c->about, t), c->unit, by);
     }
-    for (int t = 0; t < 4 && c->about == LD_SIZES; t++)
-        if (!not_finite(run, c->function, c->unit, t % 2 ? INFINITY : NAN, t < 2))
-            return false;
-    if (c->about == LD_SIZES && c->unit == U16 && !ends_of_f16(run, c->function))
-        return false;
-    if (c->about == LD_STRIDES) { /* whole tiles, which a kernel may store without a test of each element */
-        mg_unaligned(run, true);
-        if (!check_product(run, c->function, mg_product_tight(128, 128, 16, MT_NO_TRANS, MT_NO_TRANS), c->unit, 1))
-            return false;
+    if (good && c->about == LD_STRIDES)
+        return strides(run, c);
+    for (int k = 0; k < 2 && good && c->about == LD_SIZES; k++) {
+        mg_part(run, "NaN", "a NaN reaches every element that it has a part in, also where the other factor is 0");
+        good = not_finite(run, c->function, c->unit, NAN, k);
+        mg_part(run, "infinity", "0 times infinity is NaN: no factor may be left out");
+        good = good && not_finite(run, c->function, c->unit, INFINITY, k);
     }
-    for (int o = 0; o < 3 && c->about == LD_STRIDES; o++)
-        if (!check_product(run, c->function, long_rows(o), c->unit, 1))
-            return false;
-    for (int t = 0; t < 36 && c->about == LD_STRIDES; t++) {
-        mg_unaligned(run, t >= 12); /* the leading dimensions stay multiples of four */
-        if (t >= 24)
-            mg_unaligned_one(run, t - 24);
-        if (!check_product(run, c->function, vary_groups(1 + t / 4 % 3, t), c->unit, 1))
-            return false;
-    }
-    mg_unaligned(run, false);
-    for (int t = 0; t < MT_COUNT(refused) && c->about == LD_STRIDES; t++)
-        if (!refuses(run, c->function, t))
-            return false;
-    return true;
+    return good && (c->about != LD_SIZES || c->unit != U16 || ends_of_f16(run, c->function));
 }
 
 void mg_07_values(mg_run *run, const void *one_case)
