@@ -368,7 +368,10 @@ void mg_12_recover(mg_run *run, const void *one_case)
     bool good = true;
     for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         several w = { .far = t.is == FAR, .to_zero = t.is == STEP_0 || t.is == ALONE || t.is == ONE_LEFT };
-        w.count = about == RECOVER_EMPTY ? 0 : t.is == ALONE ? 1 : mg_pick(rng, 2, SEVERAL);
+        w.count = about == RECOVER_EMPTY ? 0
+                  : t.is == ALONE        ? 1
+                  : t.is == ONE_LEFT     ? SEVERAL
+                                         : mg_pick(rng, 2, SEVERAL);
         w.damaged = about == RECOVER_NEWEST || about == RECOVER_EMPTY ? 0
                     : about == RECOVER_NONE || t.is == NONE_LEFT      ? w.count
                     : t.is == ONE_LEFT                                ? w.count - 1

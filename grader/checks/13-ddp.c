@@ -16,13 +16,14 @@
 enum {
     FEW_PARAMS = 8,
     PARAMS = 70,
-    FEW = 5, /* ranks */
-    TRIES = 4,
-    AFTER = TRIES, /* of DDP_AGAIN one more */
-    LONG,          /* of DDP_BATCH and DDP_AGAIN: parameter 1 has more than 64 KiB */
-    MANY,          /* of DDP_UNUSED: more parameters than a word has bits */
+    FEW = 5,       /* ranks */
     ALL_REDUCE = 0 /* as mt_collective_kind */
 };
+
+/* What is special in a run. LAST: what a row does once (a search, a parameter that is held, a collective that fails);
+ * AFTER: the step before had gradients that were not complete; LONG: parameter 1 has more than 64 KiB; MANY: more
+ * parameters than a word has bits. */
+enum { ANY, SMALL_BUCKETS, ONE_BUCKET, LAST, AFTER, LONG, MANY };
 
 /* ---- a step -------------------------------------------------------------------------------------------------- */
 
@@ -44,44 +45,45 @@ static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
 }
 
 /* One rank, where values are judged: alone it need not call collectives. Some rows have many ranks. */
-static int world_of(mt_rng *rng, ddp_about about, int try)
+static int world_of(mt_rng *rng, ddp_about about, int64_t is)
 {
     bool counted =
         about == DDP_SENDS || about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_FAILS || about == DDP_ORDER;
     bool many = about == DDP_START || about == DDP_BATCH || about == DDP_UNUSED;
-    int kind = try == 0   ? (counted ? MG_WORLD_TWO : MG_WORLD_ONE)
-               : try == 1 ? (many ? MG_WORLD_MANY : MG_WORLD_POWER)
-                          : (mt_rng_below(rng, 2) ? MG_WORLD_THREE : MG_WORLD_PRIME);
-    return try == LONG ? 2 : try < 3 ? mg_world(rng, kind) : (int)mg_pick(rng, 2, FEW);
+    int kind = is == SMALL_BUCKETS ? (counted ? MG_WORLD_TWO : MG_WORLD_ONE)
+               : is == ONE_BUCKET  ? (many ? MG_WORLD_MANY : MG_WORLD_POWER)
+                                   : (mt_rng_below(rng, 2) ? MG_WORLD_THREE : MG_WORLD_PRIME);
+    return is == LONG ? 2 : is < LAST ? mg_world(rng, kind) : (int)mg_pick(rng, 2, FEW);
 }
 
-static script script_of(mt_rng *rng, ddp_about about, int try)
+static script script_of(mt_rng *rng, ddp_about about, int64_t is)
 {
     script s = { .micro = 1, .fails = -1, .held = -1 };
     s.steps = about != DDP_START; /* which needs no step, and is graded before it is written */
-    s.ranks = world_of(rng, about, try);
-    s.count = try == MANY ? mg_pick(rng, 65, PARAMS) : mg_pick(rng, 3, FEW_PARAMS);
+    s.ranks = world_of(rng, about, is);
+    s.count = is == MANY ? mg_pick(rng, 65, PARAMS) : mg_pick(rng, 3, FEW_PARAMS);
     for (int64_t i = 0; i < s.count; i++) {
-        s.size[i] = about == DDP_EXPOSED    ? 64
-                    : try == LONG && i == 1 ? mg_long_parts(rng, 1, MT_F32, 64 << 10)
-                                            : mg_pick(rng, 1, try == MANY ? 9 : 70);
+        s.size[i] = about == DDP_EXPOSED   ? 64
+                    : is == LONG && i == 1 ? mg_long_parts(rng, 1, MT_F32, 64 << 10)
+                                           : mg_pick(rng, 1, is == MANY ? 9 : 70);
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
     }
     s.flat = s.place[s.count];
-    s.limit = 4 * (try == 0 ? 16 : try == 1 || try == AFTER || try == MANY ? s.flat : mg_pick(rng, 17, s.flat));
+    bool whole = is == ONE_BUCKET || is == AFTER || is == MANY;
+    s.limit = 4 * (is == SMALL_BUCKETS ? 16 : whole ? s.flat : mg_pick(rng, 17, s.flat));
     s.buckets = mg_13_divide(s.bucket, s.place, s.count, s.limit / 4);
     s.latency = 1000 * mg_pick(rng, 1, 50), s.byte_time = mg_pick(rng, 1, 20);
     s.forward = 1000000, s.pause = 1000 * mg_pick(rng, 1, 100);
     for (int64_t r = 0; r < s.ranks; r++)
         s.samples[r] = about == DDP_UNEVEN ? mg_pick(rng, 0, 9) : 3;
     s.samples[s.ranks - 1] = mt_max(s.samples[s.ranks - 1], 2); /* some rank has samples */
-    if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY || try == AFTER)
+    if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY || is == AFTER)
         s.micro = mg_pick(rng, 2, 3);
-    if ((about == DDP_MICRO || about == DDP_EARLY) && try == TRIES - 1)
+    if ((about == DDP_MICRO || about == DDP_EARLY) && is == LAST)
         s.held = mg_pick(rng, 0, s.count - 1);
     if (about == DDP_AGAIN) /* rank 0 had samples before, and has none now */
-        s.steps = 2, s.samples[0] = try % 2 || try == AFTER || s.ranks == 1 ? 3 : 0;
-    s.after = try == AFTER;
+        s.steps = 2, s.samples[0] = is == ANY && s.ranks > 1 ? 0 : 3;
+    s.after = is == AFTER;
     return s;
 }
 
@@ -336,39 +338,44 @@ static bool judge_failure(mg_run *run, const script *s)
 }
 
 /* Which collective fails; -1: none. First there are the broadcasts, then the number of samples, then the buckets. */
-static int64_t fails_of(mt_rng *rng, ddp_about about, const script *s, int try)
+static int64_t fails_of(mt_rng *rng, ddp_about about, const script *s, int64_t is)
 {
     int64_t sent = s->count + mg_pick(rng, 1, s->buckets);
     if (about == DDP_FAILS)
-        return try == 0 ? s->count : try == 1 ? s->count + 1 : sent;
-    if (about == DDP_START && try == TRIES - 1) /* of a parameter but the last */
+        return is == SMALL_BUCKETS ? s->count : is == ONE_BUCKET ? s->count + 1 : sent;
+    if (about == DDP_START && is == LAST) /* of a parameter but the last */
         return mg_pick(rng, 0, s->count - 2);
-    return about == DDP_SENDS && try == TRIES - 1 ? MG_HUB_AT_ONCE + sent : -1;
-}
-
-static bool has_try(ddp_about about, int try)
-{
-    return try < TRIES || (try <= LONG && about == DDP_AGAIN) || (try == LONG && about == DDP_BATCH) ||
-           (try == MANY && about == DDP_UNUSED);
+    return about == DDP_SENDS && is == LAST ? MG_HUB_AT_ONCE + sent : -1;
 }
 
 void mg_13_ddp(mg_run *run, const void *one_case)
 {
+    enum { HELD = 1 << DDP_MICRO | 1 << DDP_EARLY, FAILING = 1 << DDP_START | 1 << DDP_SENDS };
+    static const mg_idea tries[] = {
+        { NULL, NULL, ANY },
+        { "buckets of one parameter", NULL, SMALL_BUCKETS, ~(1 << DDP_FAILS) },
+        { "one bucket", NULL, ONE_BUCKET, ~(1 << DDP_FAILS) },
+        { "the sum of the samples fails", NULL, SMALL_BUCKETS, 1 << DDP_FAILS },
+        { "the first bucket fails", NULL, ONE_BUCKET, 1 << DDP_FAILS },
+        { NULL, NULL, LAST, ~(HELD | FAILING) },
+        { "a parameter that is held",
+          "the bucket of a parameter that mt_ddp_hold names, and those behind it, go in mt_ddp_finish", LAST, HELD },
+        { "a collective that fails", NULL, LAST, FAILING },
+        { "unused before",
+          "in the step before, parameter 0 was not used, and 1 in the first micro-batch only: mt_ddp_begin sets all "
+          "counts again",
+          AFTER, 1 << DDP_AGAIN },
+        { "long messages", MG_LONG, LONG, 1 << DDP_AGAIN | 1 << DDP_BATCH },
+        { "many parameters", "there may be any number of parameters", MANY, 1 << DDP_UNUSED },
+    };
     ddp_about about = ((const ddp_case *)one_case)->about;
-    for (int try = 0; try <= MANY; try++) {
-        if (!has_try(about, try))
-            continue;
-        script s = script_of(mg_rng(run), about, try);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
+        script s = script_of(mg_rng(run), about, t.is);
         const row_of *first;
-        s.fails = fails_of(mg_rng(run), about, &s, try);
-        s.searched = (about == DDP_BATCH || about == DDP_UNUSED) && try == TRIES - 1;
+        s.fails = fails_of(mg_rng(run), about, &s, t.is);
+        s.searched = (about == DDP_BATCH || about == DDP_UNUSED) && t.is == LAST;
         if (!call(run, &s, about))
             return;
-        if (s.held >= 0)
-            mg_hint(run, "the bucket of a parameter that mt_ddp_hold names, and those behind it, go in mt_ddp_finish");
-        if (s.after)
-            mg_hint(run, "in the step before, parameter 0 was not used, and 1 in the first micro-batch only: "
-                         "mt_ddp_begin sets all counts again");
         bool good = s.fails >= 0         ? judge_failure(run, &s)
                     : about == DDP_START ? judge_parameters(run, &s)
                     : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER

@@ -16,22 +16,15 @@
 #define EPS 0x1p-24
 
 enum { PARAMS = 6, FLAT = PARAMS * 80 + (1 << 16), STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
-enum {
-    TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */,
-    ABOVE = TRIES,
-    TINY,
-    NOTHING,
-    MORE, /* on 4 ranks */
-    LAST = MORE + 6,
-    WORLDS = 3, /* of rows that judge values, behind the others: one rank, a prime number or a power of two, and in
-                   plain steps many */
-    LONG = LAST + WORLDS, /* plain steps on two ranks, with parts of more than 64 KiB */
-};
+/* What is special in a call. The first seven are about limits of the norm, too, or where it is not finite: on 2, 3, 4
+ * ranks, and 4 ranks several times; then worlds of rows that judge values, and plain steps with parts of more than 64
+ * KiB. */
+enum { TWO, THREE, FOUR, ABOVE, TINY, NOTHING, ORDER, ONE_RANK, ANY_RANKS, MANY_RANKS, LONG };
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 typedef struct script {
-    const char *hint; /* of the row: also for a call that crashes */
+    const char *hint; /* of the part or the row: also for a call that crashes */
     zero_about about;
     int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[MG_WORLD_MOST], fails, buckets;
     int64_t bucket_end[PARAMS + 1]; /* bucket b is elements bucket_end[b + 1] .. bucket_end[b] - 1 */
@@ -43,31 +36,31 @@ typedef struct script {
 
 /* Which collective fails; -1: none. In stages 1 and 2 there are the broadcasts, the number of samples, the buckets'
  * gradients, the norms, the buckets' parameters; in stage 3 parameters are next to the number of samples. */
-static int64_t fails_of(mt_rng *rng, const script *s, int try)
+static int64_t fails_of(mt_rng *rng, const script *s, int64_t is)
 {
     int64_t first = s->count + 1, norms = first + s->buckets;
-    if (s->about == ZERO_NOT_FINITE && try >= TRIES)
-        return try == TRIES ? norms : norms + mg_pick(rng, 1, s->buckets);
+    if (s->about == ZERO_NOT_FINITE && is > FOUR)
+        return is == ABOVE ? norms : norms + mg_pick(rng, 1, s->buckets);
     if (s->about != ZERO_FAILS)
         return -1;
     if (s->stage == 3)
-        return first + (try == 0 ? 0 : mg_pick(rng, 0, 2 * s->buckets));
+        return first + (is == TWO ? 0 : mg_pick(rng, 0, 2 * s->buckets));
     int64_t which[] = { first, norms - 1, MG_HUB_AT_ONCE + first };
-    return which[try];
+    return which[is];
 }
 
 /* The parameters and their buckets. Returns whether some bucket has parts of different lengths. */
-static bool pick_buckets(mt_rng *rng, script *s, int try)
+static bool pick_buckets(mt_rng *rng, script *s, int64_t is)
 {
     bool uneven = false;
     for (int64_t i = 0; i < s->count; i++) {
         s->size[i] = s->about == ZERO_MEMORY ? 16 * s->ranks
-                     : try == LONG && i == 1 ? mg_long_parts(rng, (int)s->ranks, MT_F32, 64 << 10)
+                     : is == LONG && i == 1  ? mg_long_parts(rng, (int)s->ranks, MT_F32, 64 << 10)
                                              : mg_pick(rng, 1, 70);
         s->place[i + 1] = s->place[i] + (s->size[i] + 15) / 16 * 16;
     }
     s->flat = s->place[s->count];
-    s->limit = try % TRIES == 0 ? 16 : mg_pick(rng, 17, s->flat);
+    s->limit = is == TWO || is == ABOVE || is == ONE_RANK ? 16 : mg_pick(rng, 17, s->flat);
     s->bucket_end[s->buckets = 0] = s->flat;
     for (int64_t i = s->count - 1; i >= 0; i--)
         if (i == 0 || s->bucket_end[s->buckets] - s->place[i] >= s->limit) {
@@ -77,30 +70,28 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
     return uneven;
 }
 
-static int world_of(mt_rng *rng, int try)
+static int world_of(mt_rng *rng, int64_t is)
 {
-    static const int more[WORLDS] = { MG_WORLD_ONE, MG_WORLD_POWER, MG_WORLD_MANY };
-    int kind = try < LAST || try == LONG ? 0 : more[try - LAST];
-    if (try == LONG)
-        return mg_world(rng, MG_WORLD_TWO);
-    if (try < MORE)
-        return 2 + try % TRIES;
-    return try < LAST ? 4 : mg_world(rng, kind == MG_WORLD_POWER ? kind + (int)mt_rng_below(rng, 2) : kind);
+    static const int ranks[] = { [TWO] = 2,     [THREE] = 3, [FOUR] = 4,     [ABOVE] = 2, [TINY] = 3,
+                                 [NOTHING] = 4, [ORDER] = 4, [ONE_RANK] = 1, [LONG] = 2 };
+    if (is == ANY_RANKS)
+        return mg_world(rng, mt_rng_below(rng, 2) ? MG_WORLD_POWER : MG_WORLD_PRIME);
+    return is == MANY_RANKS ? mg_world(rng, MG_WORLD_MANY) : ranks[is];
 }
 
-static script script_of(mg_run *run, zero_about about, int stage, int try)
+static script script_of(mg_run *run, zero_about about, int stage, int64_t is)
 {
     static const float limits[] = { 1e30F, 1e-12F, 0 }; /* of ABOVE, TINY, NOTHING */
     mt_rng *rng = mg_rng(run);
     script s = { .about = about, .stage = stage, .fails = -1, .max_norm = INFINITY };
-    s.ranks = world_of(rng, try), s.count = mg_pick(rng, 3, PARAMS);
-    while (!pick_buckets(rng, &s, try) && s.ranks == 3 && about != ZERO_MEMORY) {
+    s.ranks = world_of(rng, is), s.count = mg_pick(rng, 3, PARAMS);
+    while (!pick_buckets(rng, &s, is) && s.ranks == 3 && about != ZERO_MEMORY) {
     } /* buckets are multiples of 16: on 2 and 4 ranks all parts have one length */
     for (int64_t r = 0; r < s.ranks; r++)
         s.samples[r] = mg_pick(rng, 1, 5);
     if (about == ZERO_CLIP) /* below the norms, but for ABOVE */
-        s.max_norm = (try >= ABOVE && try < MORE ? limits[try - ABOVE] : 1) * (0.25f + mt_rng_uniform(rng));
-    s.fails = fails_of(rng, &s, try);
+        s.max_norm = (is >= ABOVE && is <= NOTHING ? limits[is - ABOVE] : 1) * (0.25f + mt_rng_uniform(rng));
+    s.fails = fails_of(rng, &s, is);
     return s;
 }
 
@@ -348,38 +339,45 @@ static bool judge_freed(mg_run *run, const script *s)
     return true;
 }
 
-static bool zero_once(mg_run *run, const zero_case *c, int try)
+static void zero_once(mg_run *run, const zero_case *c, int64_t is, const char *hint)
 {
-    static const char *const hints[] = {
-        [ABOVE] = "a norm that is not above max_norm changes nothing",
-        [TINY] = "the factor is max_norm / norm, and nothing is added to the norm",
-        [NOTHING] = "max_norm is 0: gradients become 0, and no parameter changes (INFINITY: no limit)",
-        [MORE] = "all ranks add up the squares in the same order",
-    };
-    script s = script_of(run, c->about, c->stage ? c->stage : c->about == ZERO_MEMORY ? 1 + try : 1 + try % 2, try);
+    int stage = c->about == ZERO_MEMORY ? 1 + (int)is : 1 + is % 2;
+    script s = script_of(run, c->about, c->stage ? c->stage : stage, is);
     static model m;
-    s.hint = c->head.hint;
-    s.searched = (c->about == ZERO_STEPS || c->about == ZERO_CLIP) && try == TRIES - 1;
-    if (!call(run, &s, c->about))
-        return false;
-    if (s.fails >= 0)
-        return true;
-    if (s.about == ZERO_MEMORY)
-        return judge_memory(run, &s);
+    s.hint = hint ? hint : c->head.hint;
+    s.searched = (c->about == ZERO_STEPS || c->about == ZERO_CLIP) && is == FOUR;
+    if (!call(run, &s, c->about) || s.fails >= 0)
+        return;
+    if (s.about == ZERO_MEMORY) {
+        judge_memory(run, &s);
+        return;
+    }
     train(&m, &s);
-    if (s.about == ZERO_CLIP && try >= ABOVE && try < LAST)
-        mg_hint(run, "%s", hints[mt_min(try, MORE)]);
-    return judge_open(run, &s) && judge_parameters(run, &s, &m) && judge_norms(run, &s, &m) &&
-           (c->about != ZERO_BYTES || judge_rows(run, &s)) && (s.stage < 2 || judge_freed(run, &s));
+    (void)(judge_open(run, &s) && judge_parameters(run, &s, &m) && judge_norms(run, &s, &m) &&
+           (c->about != ZERO_BYTES || judge_rows(run, &s)) && (s.stage < 2 || judge_freed(run, &s)));
 }
 
 void mg_13_zero(mg_run *run, const void *one_case)
 {
+    enum { CLIP = 1 << ZERO_CLIP, BROKEN = 1 << ZERO_NOT_FINITE, STEPS_ = 1 << ZERO_STEPS };
+    static const mg_idea tries[] = {
+        { .is = TWO },
+        { .is = THREE },
+        { .is = FOUR },
+        { "a norm below the limit", "a norm that is not above max_norm changes nothing", ABOVE, CLIP },
+        { "a tiny limit", "the factor is max_norm / norm, and nothing is added to the norm", TINY, CLIP },
+        { "a limit of 0", "max_norm is 0: gradients become 0, and no parameter changes (INFINITY: no limit)", NOTHING,
+          CLIP },
+        { "one order of the squares", "all ranks add up the squares in the same order", ORDER, CLIP, 6 },
+        { "the gather of the norms fails", NULL, ABOVE, BROKEN },
+        { "a collective after the norms fails", NULL, TINY, BROKEN },
+        { "a collective after the norms fails", NULL, NOTHING, BROKEN },
+        { "one rank", NULL, ONE_RANK, STEPS_ | CLIP | 1 << ZERO_UNUSED },
+        { .is = ANY_RANKS, .rows = STEPS_ | CLIP | 1 << ZERO_UNUSED },
+        { "many ranks", MG_MANY_RANKS, MANY_RANKS, STEPS_ },
+        { "long messages", MG_LONG, LONG, STEPS_ },
+    };
     const zero_case *c = one_case;
-    int tries = c->about == ZERO_CLIP ? LAST : c->about == ZERO_NOT_FINITE ? MORE : TRIES;
-    bool good = true, values = c->about == ZERO_STEPS || c->about == ZERO_UNUSED || c->about == ZERO_CLIP;
-    for (int try = 0; try < tries && good; try++)
-        good = zero_once(run, c, try);
-    for (int world = 0; world < (c->about == ZERO_STEPS ? WORLDS + 1 : WORLDS - 1) && values && good; world++)
-        good = zero_once(run, c, LAST + world);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, c->about);)
+        zero_once(run, c, t.is, tries[t.at - 1].hint);
 }
