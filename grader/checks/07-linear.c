@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Part, N, I, O. Many outputs: more than 1,024 blocks, of 256 elements or of 32 columns. In the last, arrays are not aligned for float4: all, then one after the other. */
+/* Part, N, I, O. Many outputs: more than 1,024 blocks, of 256 elements or of 32 columns. In the last, arrays are not
+ * aligned for float4: all, then one after the other. */
 static const struct {
     const char *part;
     int64_t size[3];
