@@ -35,8 +35,7 @@ static bool launches_nothing(mg_run *run, const cuda_case *c)
     if (launches == 0 || (c->function && strstr(c->function, "mt_sum")))
         return true;
     mg_hint(run, "a size of 0 launches nothing: return before the launch");
-    mg_fail(run, "%lld launches for a size of 0", (long long)launches);
-    return false;
+    return mg_fail(run, "%lld launches for a size of 0", (long long)launches);
 }
 
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
@@ -186,8 +185,7 @@ static bool fill(mg_run *run, const cuda_case *c, int64_t n)
     for (int64_t i = 0; i < n; i++)
         if (signbit(got[i]) != signbit(value)) { /* which a comparison of zeros does not see */
             mg_hint(run, "-0 has a bit that is not 0: write the value itself");
-            mg_fail(run, "out[%lld] = 0   expected -0", (long long)i);
-            return false;
+            return mg_fail(run, "out[%lld] = 0   expected -0", (long long)i);
         }
     return true;
 }

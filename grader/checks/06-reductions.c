@@ -60,12 +60,11 @@ static bool many_blocks(mg_run *run, int64_t n)
         return true;
     mg_hint(run, "the header says \"Two launches: blocks store their sums in partial, then one block sums these. No "
                  "atomics\"");
-    mg_fail(run,
-            "%lld launches with %lld blocks, of which one accesses %lld bytes%s: the first launch divides the "
-            "elements among many blocks, the second has one",
-            (long long)r->launches, (long long)r->blocks, (long long)r->busiest,
-            atomics ? ", and atomics on global memory" : "");
-    return false;
+    return mg_fail(run,
+                   "%lld launches with %lld blocks, of which one accesses %lld bytes%s: the first launch divides the "
+                   "elements among many blocks, the second has one",
+                   (long long)r->launches, (long long)r->blocks, (long long)r->busiest,
+                   atomics ? ", and atomics on global memory" : "");
 }
 
 /* What the counts of the sum are divided by: a unit may have fewer blocks than one for 256 elements, but then each adds

@@ -187,23 +187,18 @@ static bool judge_event(mg_run *run, const script *s, int i, const model *m, int
     mt_dtype dtype = (mt_dtype)s->event[i][2];
     if (s->event[i][0] == MG_WRITE)
         return true;
-    if (types[i] != dtype) {
-        mg_fail(run, "event %d of %d, tensor %d, a %s: the copy is %s, expected %s", i, s->count, which,
-                title(s, which), type_name(types[i]), mt_dtype_name(dtype));
-        return false;
-    }
+    if (types[i] != dtype)
+        return mg_fail(run, "event %d of %d, tensor %d, a %s: the copy is %s, expected %s", i, s->count, which,
+                       title(s, which), type_name(types[i]), mt_dtype_name(dtype));
     for (int64_t k = 0; k < s->S; k++)
-        if (values[i * s->S + k] != rounded(m[which].contents[k], dtype)) {
-            mg_fail(run, "event %d of %d, tensor %d, a %s: element %lld of its %s copy is %g, expected %g", i, s->count,
-                    which, title(s, which), (long long)k, mt_dtype_name(dtype), values[i * s->S + k],
-                    rounded(m[which].contents[k], dtype));
-            return false;
-        }
+        if (values[i * s->S + k] != rounded(m[which].contents[k], dtype))
+            return mg_fail(run, "event %d of %d, tensor %d, a %s: element %lld of its %s copy is %g, expected %g", i,
+                           s->count, which, title(s, which), (long long)k, mt_dtype_name(dtype), values[i * s->S + k],
+                           rounded(m[which].contents[k], dtype));
     if (conversions[i] == converted)
         return true;
-    mg_fail(run, "event %d of %d, tensor %d, a %s, into %s: %lld conversions so far, expected %lld", i, s->count, which,
-            title(s, which), mt_dtype_name(dtype), (long long)conversions[i], (long long)converted);
-    return false;
+    return mg_fail(run, "event %d of %d, tensor %d, a %s, into %s: %lld conversions so far, expected %lld", i, s->count,
+                   which, title(s, which), mt_dtype_name(dtype), (long long)conversions[i], (long long)converted);
 }
 
 static bool play(mg_run *run, script *s)

@@ -118,9 +118,8 @@ static bool expect(mg_run *run, const char *name, const void *x, const conversio
             mg_hint(run, "is x[%lld] converted at all? NaN is what out held before the call", (long long)i);
         if (c->to == c->from)
             mg_hint(run, "both types are the same: copy the numbers, of mt_dtype_size(to) bytes each");
-        mg_fail(run, "x[%lld]: the %s %s became the %s %s, expected %.9g", (long long)i, mt_dtype_name(c->from), had,
-                mt_dtype_name(c->to), became, want);
-        return false;
+        return mg_fail(run, "x[%lld]: the %s %s became the %s %s, expected %.9g", (long long)i, mt_dtype_name(c->from),
+                       had, mt_dtype_name(c->to), became, want);
     }
     return true;
 }

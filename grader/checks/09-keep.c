@@ -147,11 +147,9 @@ static bool judge(mg_run *run, const script *s, int i)
     if (!judge_types(run, s, i))
         return false;
     for (int64_t k = 0; k < S; k++)
-        if (values[k] != expected(event, s->contents + 2 * i * S, S, k)) {
-            mg_fail(run, "event %d, %s: element %lld comes back as %g, expected %g", i, describe(s, event),
-                    (long long)k, values[k], expected(event, s->contents + 2 * i * S, S, k));
-            return false;
-        }
+        if (values[k] != expected(event, s->contents + 2 * i * S, S, k))
+            return mg_fail(run, "event %d, %s: element %lld comes back as %g, expected %g", i, describe(s, event),
+                           (long long)k, values[k], expected(event, s->contents + 2 * i * S, S, k));
     if (bytes != bytes_of(event, S))
         mg_fail(run, "event %d, %s, %lld elements: %lld bytes are kept for backward, expected %lld", i,
                 describe(s, event), (long long)S, (long long)bytes, (long long)bytes_of(event, S));

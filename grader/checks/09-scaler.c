@@ -34,17 +34,13 @@ static bool judge_trace(mg_run *run, const mt_scaler *first, const int64_t *fini
         if (exponent == MT_SCALER_LIMIT && finite[i] && want[1] == 0 && trace[i * COLUMNS + 1] == before + 1)
             want[1] = before + 1; /* the scale did not change: the steps since it last changed go on */
         for (int k = 0; k < COLUMNS; k++)
-            if (trace[i * COLUMNS + k] != want[k]) {
-                mg_fail(run, "step %lld, %s, interval %lld, exponent before it %lld: %s = %lld, expected %lld",
-                        (long long)i, finite[i] ? "finite" : "not finite", (long long)first->interval,
-                        (long long)exponent, names[k], (long long)trace[i * COLUMNS + k], (long long)want[k]);
-                return false;
-            }
-        if (applied[i] != finite[i]) {
-            mg_fail(run, "step %lld, %s: returned %lld, expected %lld", (long long)i,
-                    finite[i] ? "finite" : "not finite", (long long)applied[i], (long long)finite[i]);
-            return false;
-        }
+            if (trace[i * COLUMNS + k] != want[k])
+                return mg_fail(run, "step %lld, %s, interval %lld, exponent before it %lld: %s = %lld, expected %lld",
+                               (long long)i, finite[i] ? "finite" : "not finite", (long long)first->interval,
+                               (long long)exponent, names[k], (long long)trace[i * COLUMNS + k], (long long)want[k]);
+        if (applied[i] != finite[i])
+            return mg_fail(run, "step %lld, %s: returned %lld, expected %lld", (long long)i,
+                           finite[i] ? "finite" : "not finite", (long long)applied[i], (long long)finite[i]);
     }
     return true;
 }

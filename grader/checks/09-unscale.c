@@ -105,9 +105,8 @@ static bool judge_norm(mg_run *run, const sent *s)
         return true;
     if (s->scale != 1 && fabs(got - s->norm * s->scale) <= tolerance * s->scale)
         mg_hint(run, "this is the norm of the scaled gradients: divide it by the scale");
-    mg_fail(run, "the norm of %lld numbers in %lld arrays, scale %g, is %.17g, expected %.17g   tolerance %.2g",
-            (long long)s->total, (long long)s->arrays, s->scale, got, s->norm, tolerance);
-    return false;
+    return mg_fail(run, "the norm of %lld numbers in %lld arrays, scale %g, is %.17g, expected %.17g   tolerance %.2g",
+                   (long long)s->total, (long long)s->arrays, s->scale, got, s->norm, tolerance);
 }
 
 static bool judge_array(mg_run *run, const sent *s, int64_t a)

@@ -173,8 +173,7 @@ bool mg_refused(mg_run *run, const char *what, const char *header)
     if (*(const int64_t *)mg_result(run, "aborted") == 1)
         return true;
     mg_hint(run, "write or keep the MT_CHECK: the header says \"Aborts: %s\"", header);
-    mg_fail(run, "%s was accepted, but the header says \"Aborts: %s\"", what, header);
-    return false;
+    return mg_fail(run, "%s was accepted, but the header says \"Aborts: %s\"", what, header);
 }
 
 bool mg_call_aborts(mg_run *run, const char *hint)
