@@ -132,7 +132,7 @@ static mt_status unpack(batch *b, int64_t i, mg_grading *g)
     return status;
 }
 
-/* Number it, unpack it and see what is left to do; *start: everything. */
+/* Give the submission a number, unpack it and find what is left to grade; *start: everything is. */
 static mt_status prepare(batch *b, int64_t i, bool *start)
 {
     const mg_handin *h = &b->class.handin[i];

@@ -122,7 +122,7 @@ static int wait_for_lock(void *arg, int tries)
     return !mg_stop;
 }
 
-/* What will pass: a disk without room. Says so once a minute. */
+/* Wait if the error will pass, because the disk is full, and say so once a minute; false: it will not pass. */
 static bool wait_for_disk(const mg_book *book, int code, int tries)
 {
     const char *why = code == SQLITE_FULL                               ? "cannot grow: the disk is full"

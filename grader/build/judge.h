@@ -17,7 +17,7 @@ typedef struct mg_findings {
     int count;
 } mg_findings;
 
-/* mg_find -- add a line "labs/ID/UNIT:LINE: ..."; line 0 is none. The first few are kept. */
+/* mg_find -- add a finding "labs/ID/UNIT:LINE: ..."; with line 0 it has no line. Only the first few are kept. */
 void mg_find(mg_findings *f, long line, const char *fmt, ...) MT_PRINTF(3, 4);
 
 /* mg_judge_unit -- read and judge the texts of f->unit, beside its object. Where the object was not made, they are

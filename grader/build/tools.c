@@ -23,8 +23,8 @@ static const mg_limits tool_limits = {
 
 enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2, TOO_MUCH_WORK = -3, ALL_WORK = -4, MOST_BUSY = 5 };
 
-/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. Returns its status. One that
- * has not worked half of its time waits for others: it gets five times as long. */
+/* Read what a tool prints (the beginning goes to `log`) until it ends or exceeds its limits. Returns its status. A tool
+ * that had the processor for less than half of its time waits for others: its time limit is five times as long. */
 static int watch(mg_process *process, const mg_limits *limits, mg_work *work, char *log, size_t size)
 {
     char chunk[8192];

@@ -63,7 +63,7 @@ static const char *name_of(struct archive_entry *entry)
     return name ? name : "a name in an unknown encoding";
 }
 
-/* Read an entry's data, at most `most` bytes: what and how long, or NULL and why. */
+/* Read an entry's data, at most `most` bytes. Returns the data and *count, or NULL and the reason in *why. */
 static char *data_of(struct archive *a, struct archive_entry *entry, size_t most, size_t *count, const char **why)
 {
     char *text = malloc(most + 1);

@@ -19,11 +19,11 @@ typedef struct mg_graph {
     /* After mg_graph_differentiate: */
     bool wants[MG_GRAPH_MOST];      /* computed from a leaf, along recorded ops */
     bool reached[MG_GRAPH_MOST];    /* backward from the last value visits it */
-    mt_approx *grad[MG_GRAPH_MOST]; /* of the sum of the last value; zeros where it does not visit */
+    mt_approx *grad[MG_GRAPH_MOST]; /* gradient of the sum of the last value; zeros where backward does not go */
 } mg_graph;
 
-/* mg_graph_random -- `count` values; from 22 on every op occurs. Its end is the same in all: there the order of visits
- * matters, and the last value depends on the first leaf. Values stay below 10. */
+/* mg_graph_random -- a graph of `count` values; with 22 or more every op occurs. All graphs end in the same way: there
+ * the order of visits matters, and the last value depends on the first leaf. Values stay below 10. */
 mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count);
 
 /* mg_graph_diamonds -- x, then `diamonds` times (y + y) / 2: the number of paths doubles each time. */

@@ -42,7 +42,7 @@ typedef struct schedule_case {
     bool warmup; /* with a warm-up of some steps */
 } schedule_case;
 
-/* What a row of the norm and of clipping tests. */
+/* What a row tests of the norm, or of clipping. */
 typedef enum clip_about {
     CLIP_NORM,     /* mt_grad_norm_cpu of every awkward size, several arrays */
     CLIP_RANGE,    /* elements whose squares are out of range of f32 */

@@ -116,7 +116,7 @@ static void note_counts(double *counts, const model *m, int64_t ends)
     counts[2] = (double)(m->taken - (ends == TAKE));
 }
 
-/* The caller waits for the next ticket: when that is finished, arrival must be woken. Other wakes do no harm. */
+/* The caller waits for the next ticket: once that is finished, `arrival` must be woken. Other wakes do no harm. */
 static bool judge_woken(mg_run *run, const int64_t *step, const bool *due, int count)
 {
     const int64_t *woken = mg_result(run, "woken");

@@ -66,7 +66,8 @@ static int64_t rows_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
 /* What is special in a call: many tokens, many classes, more than 16 bits of tokens and rows, wide rows, a NaN. */
 enum { ANY, MANY_TOKENS, MANY_CLASSES, MANY_ROWS, WIDE_ROWS, BROKEN };
 
-/* On one rank, whose threads are searched for races, so many that each has some of the others' ids. */
+/* Number of tokens. The threads of a single rank are searched for races: there are enough tokens that every thread has
+ * ids that other threads have, too. */
 static int64_t tokens_for(mt_rng *rng, vocabulary_about about, int64_t ranks, int64_t is)
 {
     if (is == MANY_TOKENS || is == MANY_ROWS)

@@ -142,7 +142,7 @@ static int64_t inside(const stage *st, int64_t layer)
     }
     int64_t backward = 4 * C + 4 * C + 4 * hidden + 4 * hidden + 4 * hidden - size * hidden - size * hidden;
     int64_t forward = 4 * C + 4 * C;
-    if (st->s.tp > 1) /* tp_copy of two layernorms, the part, and the sum before its bias */
+    if (st->s.tp > 1) /* copies of two layernorms' results, this rank's part, and the sum before the bias */
         forward += (half ? 4 * C : 4 * C + 4 * C) + 4 * C + 4 * C; /* half: attention's copy has been converted */
     if (half)
         forward += 4 * (C + C) + 4 * (hidden + hidden);

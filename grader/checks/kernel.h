@@ -41,7 +41,7 @@ typedef struct mg_operand {
     const char *name, *dims; /* "dw", "IO": its shape, by the letters of the sizes */
     mg_role role;
     mg_dist dist;     /* of an input; without one it has that of the row, or of the kernel */
-    const char *over; /* of an output: the input that may be the same array */
+    const char *over; /* the input that may be the same array as this output */
 } mg_operand;
 
 /* MG_READ("w", "IO"), MG_WRITTEN("out", "NC", .over = "x"), ... */

@@ -9,7 +9,7 @@
 void mg_page_begin(FILE *out, const char *title, const char *heading);
 void mg_page_end(FILE *out);
 
-/* mg_put_element -- `open` and `close` as they are, between them the text, escaped. */
+/* mg_put_element -- put `open` and `close` as they are, and the text, escaped, between them. */
 void mg_put_element(FILE *out, const char *open, const char *text, const char *close);
 
 /* mg_put_share -- a bar for part / whole, for people only: the numbers stand beside it. */

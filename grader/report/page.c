@@ -86,7 +86,7 @@ static void put_graded(FILE *out, const mg_results *results)
 
 /* ---- what to do next ----------------------------------------------------------------------------- */
 
-/* The first row that earned less than its points; not one that follows another, or that the student cannot change. */
+/* The first row that earned less than its points, but no row that follows another or that the student cannot change. */
 static const mg_row *first_open(const mg_results *results)
 {
     for (int64_t i = 0; i < results->count; i++) {

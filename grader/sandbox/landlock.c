@@ -38,7 +38,7 @@ int mg_landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* All that this kernel can refuse. */
+/* All accesses that this kernel can refuse. */
 static uint64_t handled(int version)
 {
     uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;

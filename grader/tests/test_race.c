@@ -49,7 +49,7 @@ Test(race, without_the_processor_it_is_contended_and_in_the_end_waiting_does_not
 {
     begin(1);
     launch(&tally.theirs, 3e-3, 1, 0);
-    launch(&tally.ours, 3e-3, 2. / 3, 1. / 3); /* had the processor for two thirds of each slice */
+    launch(&tally.ours, 3e-3, 2. / 3, 1. / 3); /* our side had the processor for two thirds of each slice */
     mg_score s = mg_race_score(&tally, false);
     cr_expect(s.contended);
     cr_expect_float_eq(s.least, 1, 1e-9, "as if nothing had disturbed: %g", s.least);

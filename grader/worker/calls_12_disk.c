@@ -59,7 +59,7 @@ static void end(const mg_value *v, mt_io *disk, mt_status status)
 
 /* ---- 12.3 ------------------------------------------------------------------------------------------------ */
 
-/* Not mt_part_put, which calls a unit of step 12.1. In two pieces. */
+/* Write a part in two pieces; mt_part_put cannot be used here, as it calls a unit of step 12.1. */
 static void put(mt_part *part, const void *user)
 {
     const mg_value *data = user;

@@ -50,7 +50,7 @@ static uint32_t released[MOST], released_epoch;
 static _Atomic uint32_t releases; /* so far */
 
 static _Thread_local struct {
-    int id;      /* from 1 on; 0: not known yet */
+    int id;      /* number of the thread, from 1 on; 0: it has none yet */
     bool inside; /* this file runs: it calls memset, which is wrapped, too */
     int paused;
     mg_stack stack;

@@ -16,8 +16,8 @@ typedef struct started {
     mg_told begin, end;
 } started;
 
-static void *(*of_libgomp)(void *); /* what its threads run: main.c wakes them before the unit is called */
-static started *living;             /* not joined: their region lasts as long as there is one */
+static void *(*of_libgomp)(void *); /* the function that its threads run: main.c wakes them before the unit is called */
+static started *living;             /* threads that are not joined: a region lasts until all of its threads are */
 static uint32_t entered;
 static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
 

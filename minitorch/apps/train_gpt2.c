@@ -198,7 +198,7 @@ static mt_status setup(run *r)
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
     MT_TRY(mt_team_first(r->team) ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : MT_OK);
     r->model = mt_gpt2_new(&o->config, &init);
-    o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
+    o->config = *mt_gpt2_config_of(r->model); /* now with the number of rows of its token table */
     mt_batch_source train = mt_batches_random(r->corpus.train_set, seed);
     MT_TRY(give(r, &train));
     mt_gpt2_recompute(r->model, r->recompute);

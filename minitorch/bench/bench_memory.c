@@ -30,8 +30,8 @@ static const struct {
 } ways[] = { { "none", NULL }, { "selective", mt_selective_forward }, { "block", mt_segment_forward } };
 
 typedef struct cost {
-    int64_t kept, peak, flops; /* bytes above parameters and gradients: after forward, at most */
-    double seconds;            /* of a processor */
+    int64_t kept, peak, flops; /* kept after forward and at the peak, in bytes above parameters and gradients; FLOPs */
+    double seconds;            /* processor time */
 } cost;
 
 /* Forward and backward; `loss` is the forward pass. */

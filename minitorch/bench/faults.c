@@ -107,7 +107,7 @@ static void disk_free(mt_io *disk)
     mt_disk_sim_free(disk);
 }
 
-/* All that a cut after `ops` changes may leave, recovered; and then the run goes on. */
+/* A power cut after `ops` changes: recover from each state that it may leave, and let the run go on. */
 static void cut(mt_io *disk, int64_t ops, int64_t least, int64_t most)
 {
     int64_t states = mt_disk_sim_states(disk, ops);

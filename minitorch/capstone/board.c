@@ -121,7 +121,7 @@ static bool is_kept(const char **text, const cJSON *item, const cJSON *hashed)
     return *text && want && strlen(*text) <= MT_BOARD_MOST && strcmp(h, want) == 0;
 }
 
-/* "1a2b...", with "-dirty" behind it; "-" where git did not say, or for anything else. */
+/* A commit as it is shown: "1a2b...", perhaps with "-dirty" behind it; "-" for any other text, or if git gave none. */
 static const char *shown_commit(const cJSON *item)
 {
     const char *text = cJSON_GetStringValue(item);

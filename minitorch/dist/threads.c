@@ -39,7 +39,7 @@ typedef struct post {
     int64_t bytes, expected; /* by the pair */
     bool paired;
     struct post *pair; /* NULL: not found yet, or it has ended */
-    char *arrived;     /* a receive whose send has ended first: what it was given */
+    char *arrived;     /* data of a receive whose send ended before it */
     double ends;
 } post;
 

@@ -18,8 +18,8 @@ mt_attention_saved_fn mt_attention_saved_cuda;
  * Lab 11.6 */
 mt_attention_fwd_fn mt_attention_fwd_cuda;
 
-/* mt_attention_bf16_fwd_cuda -- as mt_attention_bf16_fwd_cpu, on tensor cores (sm_80 and later); saved as
- * mt_attention_fwd_cuda's.
+/* mt_attention_bf16_fwd_cuda -- as mt_attention_bf16_fwd_cpu, on tensor cores (sm_80 and later); it saves what
+ * mt_attention_fwd_cuda saves.
  * Moves: T (T + 64) D / 16 B a head for keys and values, 2 B for each number of q, and 4 for each of out.
  * Lab 11.13 */
 mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cuda;

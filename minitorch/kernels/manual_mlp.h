@@ -27,7 +27,7 @@ typedef struct mt_manual_mlp {
     float *db[MT_MLP_LAYERS];         /* into grads, shaped as b */
     float *act[MT_MLP_LAYERS];        /* output of layer l, after ReLU for all but the last: [max_batch, width[l+1]] */
     float *dz[MT_MLP_LAYERS];         /* gradient of the loss with respect to what layer l gives before ReLU */
-    float *dact[MT_MLP_LAYERS - 1];   /* and after it, hidden layers only; both shaped as act[l] */
+    float *dact[MT_MLP_LAYERS - 1];   /* gradient after ReLU, of hidden layers only; dz and dact are shaped as act */
     float *probs;                     /* [max_batch, classes] */
     float *loss, *dloss;              /* [max_batch] */
     float *block;                     /* the memory all of these lie in, block_bytes long */

@@ -37,8 +37,8 @@ void mt_memory_print(FILE *out, const mt_profile *profile, const mt_account *acc
 mt_status mt_memory_save(const char *folder, const mt_profile *profile, const mt_account *account);
 
 /* mt_memory_snapshot -- memory.pickle alone. The format: a pickle (protocol 2) of dicts and lists, as
- * torch.cuda.memory._snapshot() returns them; segments are those that the
- * recording has (mt_record_room); a block in none of them is one of its own. */
+ * torch.cuda.memory._snapshot() returns them; its segments are those of
+ * the recording (mt_record_room); a block outside of all of them is a segment of its own. */
 mt_status mt_memory_snapshot(const char *path, const mt_profile *profile);
 
 MT_C_END

@@ -17,7 +17,7 @@ typedef struct matrix {
     mt_trans trans;
 } matrix;
 
-/* Whether the batch dimensions are evenly spaced, and how far. */
+/* Whether the matrices of a batch are evenly spaced; *step: elements from one to the next. */
 static bool batch_step(const mt_view *v, int64_t *step)
 {
     bool first = true;

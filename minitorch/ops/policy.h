@@ -51,8 +51,8 @@ typedef struct mt_products {
     void (*linear_bwd)(float *dx, float *dw, float *db, mt_tensor *dout, mt_tensor *x, mt_tensor *w);
 } mt_products;
 
-/* mt_products_of -- the table of a type. That of f32 calls the kernels of the tensors' device.   Aborts: there is none.
- * mt_products_offer -- the table of a type from now on, for all threads; borrowed. */
+/* mt_products_of -- the products of a type; those of f32 call the kernels of the tensors' device.   Aborts: none.
+ * mt_products_offer -- make this table the products of a type, for all threads, from now on; borrowed. */
 const mt_products *mt_products_of(mt_dtype dtype);
 void mt_products_offer(mt_dtype dtype, const mt_products *products);
 

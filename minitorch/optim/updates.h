@@ -113,8 +113,8 @@ typedef struct mt_update_rule {
     const char *name; /* as on a command line: "adamw" */
     mt_update_fn *update;
     mt_state_size state_size[MT_UPDATE_STATES];
-    const char *state_name[MT_UPDATE_STATES]; /* under which it is saved; PyTorch's names */
-    mt_hyper defaults;                        /* of the paper, or PyTorch's */
+    const char *state_name[MT_UPDATE_STATES]; /* name under which it is saved, as in PyTorch */
+    mt_hyper defaults;                        /* hyper-parameters of the paper, or of PyTorch */
 } mt_update_rule;
 
 extern const mt_update_rule mt_update_rules[MT_UPDATE_KINDS]; /* indexed by mt_update_kind */

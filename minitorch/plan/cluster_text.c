@@ -8,7 +8,7 @@
 
 enum { MOST_DEVICES = 1 << 20 };
 
-/* What a file says: the table's device, with the figures that are in the file in the place of its own. */
+/* A cluster as its file describes it. Its device is one of the table; figures in the file replace the table's. */
 typedef struct cluster {
     const char *name;
     int64_t devices;

@@ -238,7 +238,7 @@ static mt_plan_cost seconds_of(double *forward, double *backward, const mt_plan_
     return cost;
 }
 
-/* One stage: rings of buckets during the last backward. */
+/* Tasks of a job with one stage: ring all-reduces of its buckets during the last backward. */
 static void add_replicas(mt_cluster_tasks *tasks, const mt_plan_problem *problem, const mt_plan_strategy *s,
                          int64_t buckets, int64_t *rank)
 {

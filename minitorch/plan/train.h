@@ -28,8 +28,8 @@ typedef struct mt_cluster_job {
 
 typedef struct mt_cluster_trained {
     mt_goodput time; /* work: the steps at full speed; waiting: what slow devices add to the steps that last */
-    int64_t walked;  /* steps that were simulated, once each time; */
-    int64_t events;  /* of them. All other steps were known to take as long as one that was simulated */
+    int64_t walked;  /* steps that were simulated, each counted every time */
+    int64_t events;  /* events of these steps. All other steps were known to take as long as a simulated one */
 } mt_cluster_trained;
 
 /* mt_cluster_train -- a run of job->steps. A failure of a device that has a task, also during a save, loses everything

@@ -20,7 +20,7 @@ typedef enum mt_search_sampler {
 typedef struct mt_search {
     mt_space space;
     mt_search_sampler sampler; /* where new trials come from */
-    int64_t trials;            /* at most; a grid ends at its last point */
+    int64_t trials;            /* number of trials at most; a grid ends at its last point */
     int64_t least;             /* steps of the lowest rung, with eta */
     int64_t most;              /* steps of the highest, > 0 */
     int64_t eta;               /* >= 2; 0: no halving */

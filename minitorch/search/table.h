@@ -15,7 +15,7 @@ typedef struct mt_sweep_row {
 } mt_sweep_row;
 
 typedef struct mt_sweep_table {
-    const mt_search *search; /* borrowed, as metric and path */
+    const mt_search *search; /* borrowed, like metric and path */
     const char *metric, *path;
     int fd;
     int64_t bytes, count; /* of the file; of lines */

@@ -262,7 +262,7 @@ static mt_tensor *see(mt_tensor *leaf, mt_shape shape)
     return shape.rank == 0 ? mt_reshape(odd, MT_SCALAR) : mt_permute(odd, order);
 }
 
-/* The dense data into the elements that a view on the CPU sees; all are of 4 bytes. */
+/* Copy dense data into the elements that a view on the CPU sees; an element has 4 bytes. */
 static void write_seen(const mt_tensor *seen, const char *data)
 {
     for (int64_t n = 0; n < mt_numel(seen); n++) {

@@ -207,7 +207,7 @@ Test(autocast, only_a_copy_that_was_written_is_stale)
     mt_tensor *out = mt_matmul(x, w), *later = mt_matmul(x, w);
     mt_autocast_end();
     mt_tensor *copy = w->cast;
-    w->cast = NULL; /* so that the update of w does not find it */
+    w->cast = NULL; /* hide the copy from the update of w */
     mt_backward_from(out, dout);
     mt_optim_step(adamw);
     w->cast = copy;

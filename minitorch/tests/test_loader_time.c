@@ -176,7 +176,7 @@ Test(loader_time, back_pressure_bounds_what_is_loaded_ahead)
     mt_loader *l = mt_loader_new(&c);
     mt_batch b;
     cr_assert(mt_loader_next(l, &b));
-    clock->sleep(clock, 1000); /* time for hundreds of batches */
+    clock->sleep(clock, 1000); /* enough time to load hundreds of batches */
     cr_assert_eq(set.loaded, 2 * (1 + 4));
     cr_assert_eq(clock->now(clock), 1 + 1000, "the first batch took a second");
     mt_loader_free(l);

@@ -90,8 +90,8 @@ Test(parity, dropout_draws_the_mask_of_the_cpu)
     mt_scope_end();
 }
 
-/* One launch for all tensors (lab 11.9). An update is at most lr times some factor near 1, of a few roundings; three of
- * them, and the sum with the parameter. */
+/* One launch for all tensors (lab 11.9). An update is at most lr times a factor near 1, with a few roundings; there are
+ * three updates, and each is added to the parameter. */
 Test(parity, adamw_of_all_tensors_as_on_the_cpu)
 {
     enum { TENSORS = 5, STEPS = 3 };

@@ -84,7 +84,7 @@ static model new_model(trial_of *t, int rank, int ranks)
     return m;
 }
 
-/* In time: backward of a part, as an op that copies. */
+/* The backward of a part on simulated time: it sleeps, and copies the gradient. */
 static void sleep_backward(mt_node *node, mt_tensor *dout)
 {
     model *m = *(model **)node->user;

@@ -10,7 +10,7 @@
 #include "optim/rules.h"
 
 struct mt_ema {
-    mt_state params, average; /* the same tensors, in the same order; "NAME/ema" */
+    mt_state params, average; /* the same tensors in the same order; an average is called "NAME/ema" */
     int64_t steps;
     double decay;
 };

@@ -38,13 +38,13 @@ typedef struct mt_gpt2_run {
     mt_loop loop;
     mt_extras extras;
     mt_recompute *recompute; /* [layers] */
-    int64_t flops, peak;     /* of a step of a replica by plan, FLOPs and bytes; 0: there is no plan */
-    int64_t sent; /* by this rank before the first step; and what that took, [ranks], on rank 0; else NULL: */
-    mt_rank_took *took;
-    int64_t rows;      /* of metrics.csv */
-    bool headed;       /* the head of the table is printed */
-    double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
-    double val_loss;   /* of the latest evaluation */
+    int64_t flops, peak;     /* planned FLOPs and peak bytes of one step of a replica; 0: there is no plan */
+    int64_t sent;            /* bytes that this rank sent before the first step */
+    mt_rank_took *took;      /* [ranks] what the first step took on each rank, on rank 0; else NULL */
+    int64_t rows;            /* of metrics.csv */
+    bool headed;             /* the head of the table is printed */
+    double peak_flops;       /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
+    double val_loss;         /* of the latest evaluation */
 } mt_gpt2_run;
 
 /* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan.
