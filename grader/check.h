@@ -130,8 +130,8 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
 /* mg_fail -- FAIL with this message, for anything but an element-wise comparison; false. */
 bool mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
-/* mg_expect_named -- whether the last call's message, such as that of an MT_CHECK, holds the number; `what` it is. Take
- * one that no other part of the message, such as the line of the source, can be. */
+/* mg_expect_named -- whether the last call's message, such as that of an MT_CHECK, holds the number; `what` names it in
+ * the failure. Choose a number that cannot be a line of the source, too. */
 bool mg_expect_named(mg_run *run, const char *what, int64_t number);
 
 /* mg_wrong -- whether element i of an output is wrong, as mg_expect would say: for a check that recognises an error by

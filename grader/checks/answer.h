@@ -54,5 +54,5 @@ bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
 /* mg_threads_and_judge -- the same with one, two and three threads, of which all must give the same bits. */
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count);
 
-/* mg_searched_and_judge -- one or the other: of the calls of a row, one is large enough for threads and searched. */
+/* mg_searched_and_judge -- search for data races if `searched`, as of the one large call of a row; else a plain call. */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);

@@ -32,8 +32,8 @@ struct mt_training {
     mt_optim *optim;                                                  /* over the model's parameters */
     mt_tensor *(*loss)(mt_module *model, mt_tensor *x, mt_tensor *y); /* mean loss of a batch, [] */
     bool (*next)(void *source, mt_batch *batch);     /* the next micro-batch, on any device; false: there is none */
-    int64_t (*targets)(void *source, int64_t ahead); /* of the batch that comes after `ahead` others: the terms of its
-                                                        mean loss; 0: there is none. NULL: batches are equal */
+    int64_t (*targets)(void *source, int64_t ahead); /* number of targets of the batch `ahead` batches from now; 0:
+                                                        there is none. NULL: batches are equal */
     void *source;
     int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch */
     mt_schedule schedule; /* of the learning rate */

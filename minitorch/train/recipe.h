@@ -60,8 +60,8 @@ mt_status mt_recipe_begin(const mt_recipe *recipe);
  * where. Nothing without --memory-report. */
 void mt_recipe_memory(const mt_recipe *recipe);
 
-/* mt_recipe_trace -- before the first step, and again after it: with --trace spans are recorded from now on; with
- * --memory-report, of which one recording at a time is possible, from the second call on.
+/* mt_recipe_trace -- before the first step, and again after it: with --trace spans are recorded from now on.
+ * Only one recording can run at a time: with --memory-report spans are recorded from the second call on.
  * mt_recipe_traced -- the recording ends; says where it is. model_flops: what the model needed, on each of the ranks,
  * which have as many threads as this one. */
 mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
@@ -91,8 +91,8 @@ mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
 /* mt_recipe_state -- append everything that changes the result as settings: a run resumes with the same recipe only. */
 void mt_recipe_state(mt_state *state, const mt_recipe *recipe);
 
-/* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. mt_recipe_batches -- those of a
- * batch source (data/dataset.h), of whose `batch` samples each of its ranks has an equal part. */
+/* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. mt_recipe_batches -- batches
+ * of a batch source (data/dataset.h); its `batch` samples are divided equally among the ranks. */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);
 mt_loader *mt_recipe_batches(const mt_recipe *recipe, mt_batch_source source, int64_t batch);
 
