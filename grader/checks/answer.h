@@ -54,5 +54,5 @@ bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
 /* mg_threads_and_judge -- the same with one, two and three threads, of which all must give the same bits. */
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count);
 
-/* mg_searched_and_judge -- search for data races if `searched`, as of the one large call of a row; else a plain call. */
+/* mg_searched_and_judge -- search for data races if `searched` (one large call of a row), else only judge. */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);
