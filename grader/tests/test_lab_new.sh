@@ -36,7 +36,7 @@ while IFS= read -r step; do
     "run "*)
         command=${step#run }
         [ -n "${FULL:-}" ] || [[ $command != "make mutate "* ]] || command+=' ARGS="--sample 6"'
-        check "$command" eval "${command//\/tmp\/course/$dir/course}" >"$said" 2>&1 </dev/null
+        if eval "${command//\/tmp\/course/$dir/course}" >"$said" 2>&1 </dev/null; then ok; else bad "$command"; fi
         [[ $command != *lab-new* ]] || { git add . && git -c user.name=a -c user.email=a@b commit -qm "A new lab"; }
         ;;
     "says "*)
