@@ -118,17 +118,25 @@ static bool zero_times_nan(mg_run *run, mt_dtype dtype, bool pairs)
     return good;
 }
 
-/* A leading dimension that is too small, or another type. */
+/* What is refused; a pair of products has no argument for its type. */
+enum { SMALL_LDA, SMALL_LDB, SMALL_LDC, ANOTHER_TYPE };
+static const mg_idea refused[] = {
+    { "refused: lda is too small", NULL, SMALL_LDA },
+    { "refused: ldb is too small", NULL, SMALL_LDB },
+    { "refused: ldc is too small", NULL, SMALL_LDC },
+    { "refused: another type", NULL, ANOTHER_TYPE, 1 << false },
+};
+
 static bool refuse(mg_run *run, bool pairs)
 {
     static const double yes = 1;
     bool good = true;
-    for (int i = 0; i < (pairs ? 3 : 4) && good; i++) {
+    for (mg_ideas t = { 0 }; good && MG_NEXT(run, &t, refused, pairs);) {
         mg_product p = { .dims = mg_product_tight(3, 5, 4, MT_NO_TRANS, MT_NO_TRANS),
-                         .dtype = i == 3 ? MT_F32 : MT_BF16 };
-        p.dims.lda -= i == 0, p.dims.ldb -= i == 1, p.dims.ldc -= i == 2;
+                         .dtype = t.is == ANOTHER_TYPE ? MT_F32 : MT_BF16 };
+        p.dims.lda -= t.is == SMALL_LDA, p.dims.ldb -= t.is == SMALL_LDB, p.dims.ldc -= t.is == SMALL_LDC;
         mg_product_describe(run, pairs ? "may abort: " PAIRED : "may abort: " WIDENED, &p);
-        if (i == 3) /* which that leaves out */
+        if (p.dtype == MT_F32) /* which that leaves out */
             mg_i64(run, "dtype", MT_F32);
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
         mg_threads(run, 1); /* the one that returns from the abort */

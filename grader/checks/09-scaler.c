@@ -67,36 +67,50 @@ static bool expect_new(mg_run *run)
     return mg_call(run) && mg_expect(run, "scaler", want, NULL);
 }
 
+enum { ANY, WIDE, EACH_STEP, HALF, UPPER, LOWER };
+static const mg_idea tries[] = {
+    { NULL, NULL, ANY, ~(1 << SCALER_LIMITS), 6 },
+    { "more steps skipped before than 16 bits count", NULL, 1 << 16 },
+    { "more steps skipped before than 32 bits count", NULL, INT64_C(1) << 32 },
+    { "an interval above 16 bits", NULL, WIDE, 1 << SCALER_GOOD },
+    { "an interval of one step", NULL, EACH_STEP, 1 << SCALER_RANDOM, 3 },
+    { "half of the steps not finite", "the scale stays at its limit, and the counts go on", HALF, 1 << SCALER_RANDOM },
+    { "the upper limit", NULL, UPPER, 1 << SCALER_LIMITS, 5 },
+    { "the lower limit", NULL, LOWER, 1 << SCALER_LIMITS, 5 },
+};
+
 void mg_09_scaler(mg_run *run, const void *one_case)
 {
     mt_rng *rng = mg_rng(run);
-    bool good = ((const scaler_case *)one_case)->about != SCALER_GOOD || expect_new(run);
-    for (int i = 0; i < 10 && good; i++) {
+    const int about = ((const scaler_case *)one_case)->about;
+    if (about == SCALER_GOOD && !expect_new(run))
+        return;
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, about);) {
         mt_scaler s = { .exponent = mg_pick(rng, -20, 24), .interval = mg_pick(rng, 1, 9) };
-        s.skipped = mg_pick(rng, 0, 50) + (i < 8 ? 0 : (int64_t)1 << 16 * (i - 7)); /* beyond 16, then 32 bits */
-        switch (((const scaler_case *)one_case)->about) {
+        s.skipped = mg_pick(rng, 0, 50) + (t.is > LOWER ? t.is : 0);
+        switch (about) {
         case SCALER_GOOD:
-            if (i == 9) /* more than 16 bits count */
+            if (t.is == WIDE)
                 s.interval = 70000, s.good = s.interval - 3;
-            good = trace(run, s, mg_pick(rng, 20, 60), 0);
+            trace(run, s, mg_pick(rng, 20, 60), 0);
             break;
         case SCALER_OVERFLOW:
             s.interval += 3;
             s.good = s.interval - 2;
-            good = trace(run, s, 200, 6);
+            trace(run, s, 200, 6);
             break;
         case SCALER_IN_A_ROW:
-            good = trace(run, s, mg_pick(rng, 2, 12), 1) && trace(run, s, 100, 2);
+            (void)(trace(run, s, mg_pick(rng, 2, 12), 1) && trace(run, s, 100, 2));
             break;
         case SCALER_LIMITS:
-            s.exponent = i % 2 ? MT_SCALER_LIMIT - 2 : 2 - MT_SCALER_LIMIT;
-            good = trace(run, s, 100, i % 2 ? 0 : 1) && trace(run, s, 100, 2);
+            s.exponent = t.is == UPPER ? MT_SCALER_LIMIT - 2 : 2 - MT_SCALER_LIMIT;
+            (void)(trace(run, s, 100, t.is == UPPER ? 0 : 1) && trace(run, s, 100, 2));
             break;
         default:
-            s.interval = i < 3 ? 1 : s.interval;
-            if (i == 3) /* half of the steps are not finite: the scale does not leave the limit */
+            s.interval = t.is == EACH_STEP ? 1 : s.interval;
+            if (t.is == HALF)
                 s.interval = 9, s.exponent = -MT_SCALER_LIMIT;
-            good = trace(run, s, MOST_STEPS, i == 3 ? 2 : mg_pick(rng, 2, 8));
+            trace(run, s, MOST_STEPS, t.is == HALF ? 2 : mg_pick(rng, 2, 8));
         }
     }
 }

@@ -8,7 +8,7 @@
 #include "checks/08-gpt2.h"
 #include "checks/oracle.h"
 
-enum { CALLS = 5, SEARCHED = 67 }; /* of each row; rows of the call that is searched for data races */
+enum { SEARCHED = 67 }; /* rows of the call that is searched for data races */
 
 /* Value and bound of every output, and what they are computed from. */
 typedef struct chunked_call {
@@ -149,31 +149,45 @@ static bool refused(mg_run *run, int64_t V, int64_t label, int64_t rows)
 /* More classes than any vocabulary has, and chunks of more rows than programs take. */
 static bool large_calls(mg_run *run, const chunked_case *c)
 {
+    mg_part(run, "a size above 16 bits", NULL);
     return once(run, c, 1, 1, 300007, 1) && once(run, c, 700, 2, 5, 700);
 }
 
 /* Labels past the end, where arrays end at a guard, and before the start, where they begin at one; no rows. */
 static bool refusals(mg_run *run)
 {
+    mg_part(run, "refused", NULL);
     return refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0) && refused(run, 9, 0, -1);
 }
+
+/* Rows of a chunk, or, where there are no rows at all, the gradients that are wanted. */
+enum { ANY = -1, ALL_BUT_ONE = -2, ALL = -3 };
+static const mg_idea tries[] = {
+    { "a last chunk of one row", NULL, ALL_BUT_ONE, 1 << false },
+    { "one chunk", NULL, ALL, 1 << false },
+    { NULL, NULL, ANY, 0, 3 },
+    { "dx alone", NULL, MG_DX, 1 << true },
+    { "dw alone", NULL, MG_DW, 1 << true },
+    { "neither dx nor dw", NULL, 0, 1 << true },
+};
 
 void mg_11_chunked(mg_run *run, const void *one_case)
 {
     const chunked_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) { /* chunks of 1 .. N+3 rows; the last of 1 row, and of all */
-        int64_t N = mg_size(run, c->N, 60), rows = t == 0   ? mt_max(N - 1, 1)
-                                                   : t == 1 ? mt_max(N, 1)
-                                                            : mg_pick(mg_rng(run), 1, N + 3);
+    for (mg_ideas t = { 0 }; MG_NEXT(run, &t, tries, c->N == 0);) {
+        int64_t N = mg_size(run, c->N, 60), rows = t.is == ALL_BUT_ONE ? mt_max(N - 1, 1)
+                                                   : t.is == ALL       ? mt_max(N, 1)
+                                                                       : mg_pick(mg_rng(run), 1, N + 3);
         chunked_case part = *c;
-        if (N == 0 && t > 0) /* without one of the gradients, and without both */
-            part.wanted = t == 1 ? MG_DX : t == 2 ? MG_DW : 0;
+        if (t.is >= 0)
+            part.wanted = (int)t.is;
         if (!once(run, &part, N, mg_size(run, c->C, 50), mg_size(run, c->V, 150), rows))
             return;
     }
     if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) &&
         (c->wanted || refusals(run))) /* the row "loss" */
         once(run, c, SPOILED, 3, 7, 2);
+    mg_part(run, "a share of NaN", NULL);
     chunked_case none = *c;
     none.share = NAN;
     if (c->share != 0)
