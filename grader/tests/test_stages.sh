@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 test=$root/.ci/test
-export LOGS=$dir/logs SLOTS=2
+export LOGS=$dir/logs SLOTS=2 REPEATED=$dir/repeated
 cd "$dir"
 # try STATUS LINE...: the stages, their output to `out`; whether it ended with STATUS.
 try() {
@@ -16,6 +16,7 @@ says() { grep -qF -- "$1" log; }
 
 check "sums" try 0 'alone | one | echo "x: 3 passed, 0 failed"' 'beside | two | echo a; echo b | cat' 'alone | three | true'
 check "the sum" says "5 passed, 0 failed"
+check "what each stage costs" eval '[ "$(grep -cE "^ +[0-9]+ s  (one|two|three)$" log)" -eq 3 ]'
 check "a stage alone is seen" says "x: 3 passed"
 check "a stage beside others is seen" grep -qx b log
 check "a failure" try 1 'alone | one | echo "2 passed, 1 failed"; echo "failed: cat: no mouse"' 'alone | two | echo good'
@@ -31,6 +32,20 @@ check "and named at the end" grep -qx "  once: 2 failed: 1 passed, 2 failed" log
 check "with the number of such things" grep -qx "run again: 1" log
 check "a stage that has repeated its parts does not run again" try 1 "beside | parts | [ ! -e $dir/parts ] && touch $dir/parts; echo 'again: cat: no mouse'; echo '1 passed, 1 failed'; exit 1"
 check "its parts are named" grep -qx "  parts: cat: no mouse" log
+rm -r "$REPEATED"
+flaky="beside | flaky | [ \$AGAIN ] || { echo '1 passed, 2 failed'; exit 1; }; echo '3 passed, 0 failed'"
+check "by chance, once" try 0 "$flaky"
+for i in {1..17}; do check "a run without it, $i" try 0 'alone | good | true'; done
+check "in two of 20 runs" try 1 "$flaky"
+check "which is not chance" says "  flaky: failed and was run again in 2 of the last 20 runs"
+rm "$REPEATED/$(ls "$REPEATED" | head -1)"
+for part in "cat: no mouse" "01.6: INCONCLUSIVE" "01.6: INCONCLUSIVE" "dog: no bone"; do
+    check "a part: $part" try 0 "beside | parts | echo 'again: $part'; echo '1 passed, 0 failed'"
+done
+check "a part in two runs" try 1 "beside | parts | echo 'again: cat: no milk'; echo '1 passed, 0 failed'"
+check "it is named" says "  parts: cat: failed and was run again"
+check "the ledger has the last 20 runs" eval '[ "$(ls "$REPEATED" | wc -l)" -eq 20 ]'
+rm -r "$REPEATED"
 LIMIT=0.2 check "too long" try 1 'alone | one | sleep 20'
 check "why" says "one: failed: it was ended, status 124"
 
