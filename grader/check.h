@@ -121,10 +121,9 @@ bool mg_call(mg_run *run);
 /* mg_result -- an output's bytes after mg_call, copied to memory that the worker cannot access. */
 const void *mg_result(mg_run *run, const char *name);
 
-/* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be finite and within tolerance[i]
- * of want[i]; otherwise false and FAIL with one element (index, got, expected, tolerance): the first wrong one that is
- * as before the call, else the first wrong one. tolerance NULL:
- * bit-exact (as doubles). */
+/* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be within tolerance[i] of want[i],
+ * or NaN or infinite where want[i] is; otherwise false and FAIL with one element (index, got, expected, tolerance):
+ * the first wrong one that is as before the call, else the first wrong one. tolerance NULL: bit-exact (as doubles). */
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance);
 
 /* mg_fail -- FAIL with this message, for anything but an element-wise comparison; false. */
