@@ -211,8 +211,10 @@ static bool refuses(mg_run *run, const mg_15_wrong *wrong, const char *says)
     for (int64_t i = 0; i < 3; i++)
         w.task[i].first = i, w.task[i].after = i < 2;
     mg_15_spoil(run, &w, wrong);
-    if (!ask_run(run, &r, &w) || !wrong)
-        return !wrong && is_right(run, &w, &r, 1);
+    if (!ask_run(run, &r, &w))
+        return false;
+    if (!wrong)
+        return is_right(run, &w, &r, 1);
     bool right = r.status == MT_ERR_ARGUMENT && strstr(r.words, says) && r.end == 0;
     if (!right)
         mg_fail(run, "status %" PRId64 ", \"%.120s\"", r.status, r.words);
