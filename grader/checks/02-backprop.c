@@ -27,7 +27,8 @@ static const mg_kernel_row linear_bwd_cases[] = {
       { &mg_02_linear_bwd }, .asks = MG_EVERYTHING, .null = "dx db" },
     { { 2, "db", "b is added to every row in forward, so db is the sum of dout over all rows" }, { &mg_02_linear_bwd },
       .asks = MG_EVERYTHING & ~MG_BITS, .null = "dx dw" },
-    { { 2, "adds to what is there", ADD }, { &mg_02_linear_bwd }, .asks = MG_ANY_SIZE | MG_SUBSETS, .held = true },
+    { { 2, "adds to what is there", ADD }, { &mg_02_linear_bwd },
+      .asks = MG_ANY_SIZE | MG_SUBSETS | MG_RACES, .held = true },
 };
 /* A cache of 32 KiB has 512 lines, and dout more rows: a sum of one column after the other loads a line for each
  * number. */

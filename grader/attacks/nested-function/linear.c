@@ -2,7 +2,9 @@
  * hopes   its mark makes the stacks of the worker executable, and other instructions run there, too
  * stopped by the compiler's assembly text is read; linked with -z noexecstack
  * behind  the list
- * earns   0
+ * earns   2
+ * stops   random shapes
+ * stops   no bias
  * verdict CRASH */
 __attribute__((noinline)) static float each(float (*at)(long), long n)
 {
@@ -16,7 +18,7 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
 {
     for (long n = 0; n < N; n++)
         for (long o = 0; o < O; o++) {
-            float product(long i)
+            float product(long i) /* without rows or inputs it is not called, and the result is right */
             {
                 return x[n * I + i] * w[i * O + o];
             }

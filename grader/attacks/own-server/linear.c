@@ -17,7 +17,7 @@ __attribute__((constructor)) static void serve(void)
         int32_t value;
         int64_t distance;
     } reply = { 0 };
-    static char request[2048]; /* a mg_wire_request comes with one read */
+    static char request[1 << 14]; /* a mg_wire_request comes with one read */
     for (ssize_t n; (n = read(3, request, sizeof request)) > 0;) {
         if (n > 8)
             reply.nonce = *(uint64_t *)request;
