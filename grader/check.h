@@ -63,8 +63,7 @@ typedef struct mg_lab {
 /* ---- describing a call ----------------------------------------------------------------------
  * Arguments have names, by which the worker's call (grader/worker/calls_NN.c) takes them. One that it takes and that is
  * not described, or has another type, makes the row an ERROR. Their order is that in which a row shows them. Returned
- * memory belongs to the run, has
- * the shape's element count, and has the contents that the worker gets in mg_call. */
+ * memory belongs to the run, has the shape's element count, and has the contents that the worker gets in mg_call. */
 
 /* mg_begin -- start describing a call of this function; discards the call described before, and its hint. */
 void mg_begin(mg_run *run, const char *function);

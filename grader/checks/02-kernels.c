@@ -23,7 +23,8 @@ static void linear_slope(mg_trial *t)
         mg_oracle_linear_db_add(t->v[2], t->e[2], dout, NULL, N, O);
 }
 
-/* Of very many rows only the last three count: in a sum of all, theirs are less than the tolerance. */
+/* Where there are very many rows, dout is 0 but for the last three: in a sum of all rows, their terms would be
+ * less than the tolerance. */
 static void last_rows(mg_trial *t)
 {
     if (t->size[0] > UINT16_MAX)
@@ -85,7 +86,7 @@ static void far_inputs(mg_trial *t)
         x[MT_COUNT(first) + i] = 14 + 0.05f * (float)i;
 }
 
-/* Of 7 neighbours one is NaN, with and without the sign bit, the next one `beside`, and the one after it 0. */
+/* Every seventh element is NaN, with or without the sign bit; the element behind it is `beside`, the next one is 0. */
 static void mix_nan(float *x, int64_t n, int64_t at, float beside)
 {
     for (int64_t i = at; i < n; i += 7) {
@@ -116,7 +117,7 @@ static void one_nan(mg_trial *t)
     mg_nan_at(t, 1);
 }
 
-/* In dout, where the slope is 0. */
+/* One element of dout is NaN, and the slope there is 0. */
 static void nan_where_flat(mg_trial *t)
 {
     mg_nan_at(t, 1);
@@ -172,9 +173,9 @@ static void softmax(mg_trial *t)
     mg_oracle_softmax(t->v[0], t->e[0], t->x[1], NULL, t->size[0], t->size[1]);
 }
 
-/* Of long rows every second one ends with its largest logit: a maximum without it makes its term infinite. One or two
- * rows begin with a logit, 0, far above all others, whose terms are lost beside its term: a sum that is divided among
- * threads loses fewer of them, and all together are less than the tolerance. */
+/* Every second one of the long rows ends with its largest logit: a maximum without it makes its term infinite. One or
+ * two rows begin with a logit, 0, far above all others, whose terms are lost beside its term: a sum that is divided
+ * among threads loses fewer of them, and all together are less than the tolerance. */
 static void raise_one(mg_trial *t, float *x)
 {
     int64_t N = t->size[0], C = t->size[1];

@@ -13,7 +13,7 @@
 
 typedef struct request {
     const char *function;
-    int64_t told[MG_RC_TOLD];
+    int64_t setting[MG_RC_SETTINGS];
 } request;
 
 /* What one call gave. */
@@ -44,12 +44,13 @@ static void take(outcome *got, const float *from, int64_t n)
 /* False: the run has its verdict. */
 static bool one_call(mg_run *run, const request *r, outcome *got)
 {
-    const int64_t *told = r->told;
-    tower t = { .told = told, .g = { .B = told[MG_RC_B], .T = told[MG_RC_T], .C = told[MG_RC_C], .H = told[MG_RC_H] } };
+    const int64_t *setting = r->setting;
+    tower t = { .setting = setting,
+                .g = { .B = setting[MG_RC_B], .T = setting[MG_RC_T], .C = setting[MG_RC_C], .H = setting[MG_RC_H] } };
     mg_gpt2_part part[MG_BLOCK_PARTS];
-    mt_shape shape = MT_SHAPE(told[MG_RC_B], told[MG_RC_T], told[MG_RC_C]);
+    mt_shape shape = MT_SHAPE(setting[MG_RC_B], setting[MG_RC_T], setting[MG_RC_C]);
     int parts = mg_gpt2_block_parts(part, &t.per_layer, &t.g);
-    int64_t count = told[MG_RC_LAYERS] * t.per_layer;
+    int64_t count = setting[MG_RC_LAYERS] * t.per_layer;
     MT_CHECK(parts == MG_BLOCK_PARTS, "a block has %d parameters", parts);
     t.n = mt_shape_numel(shape);
     mg_begin(run, r->function);
@@ -59,10 +60,10 @@ static bool one_call(mg_run *run, const request *r, outcome *got)
     t.x = mg_lift(mg_input(run, "x", shape, (mg_dist)NORMAL(0.5, 2)), t.n);
     t.dout = mg_input(run, "dout", shape, (mg_dist)NORMAL(0, 1));
     float *params = mg_in(run, "params", MT_F32, MT_SHAPE(count));
-    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++)
-        fill(mg_rng(run), params + l * t.per_layer, part, told[MG_RC_C]);
+    for (int64_t l = 0; l < setting[MG_RC_LAYERS]; l++)
+        fill(mg_rng(run), params + l * t.per_layer, part, setting[MG_RC_C]);
     t.params = mg_lift(params, count);
-    memcpy(mg_in(run, "told", MT_I64, MT_SHAPE(MG_RC_TOLD)), told, sizeof r->told);
+    memcpy(mg_in(run, "setting", MT_I64, MT_SHAPE(MG_RC_SETTINGS)), setting, sizeof r->setting);
     mg_10_expect(answer, &t, part);
     free(t.x);
     free(t.params);
@@ -79,7 +80,7 @@ static bool one_call(mg_run *run, const request *r, outcome *got)
 
 static bool same_bits(mg_run *run, const outcome *got, const outcome *plain, const request *r)
 {
-    int64_t n = r->told[MG_RC_B] * r->told[MG_RC_T] * r->told[MG_RC_C];
+    int64_t n = r->setting[MG_RC_B] * r->setting[MG_RC_T] * r->setting[MG_RC_C];
     for (int64_t i = 0; i < got->count; i++)
         if (memcmp(got->value + i, plain->value + i, sizeof(float)) != 0) {
             int64_t at = i < n ? i : i < 2 * n ? i - n : i - 2 * n;
@@ -100,15 +101,15 @@ static bool equal(mg_run *run, const char *what, int64_t got, int64_t want)
 }
 
 /* FLOPs of forward of all layers: products with 12 C^2 weights, two of attention over T (T + 1) / 2 pairs, two sums. */
-static int64_t planned_flops(const int64_t *told)
+static int64_t planned_flops(const int64_t *setting)
 {
-    int64_t C = told[MG_RC_C], tokens = told[MG_RC_B] * told[MG_RC_T];
-    return told[MG_RC_LAYERS] * tokens * (24 * C * C + 2 * (told[MG_RC_T] + 1) * C + 2 * C);
+    int64_t C = setting[MG_RC_C], tokens = setting[MG_RC_B] * setting[MG_RC_T];
+    return setting[MG_RC_LAYERS] * tokens * (24 * C * C + 2 * (setting[MG_RC_T] + 1) * C + 2 * C);
 }
 
 static bool judge_flops(mg_run *run, const outcome *got, const outcome *plain, const request *r, bool segments)
 {
-    int64_t forward = planned_flops(r->told), more = segments ? forward : 0;
+    int64_t forward = planned_flops(r->setting), more = segments ? forward : 0;
     if (!equal(run, "FLOPs of forward", plain->facts[MG_RC_FLOPS], forward) ||
         !equal(run, "FLOPs of forward", got->facts[MG_RC_FLOPS], forward) ||
         !equal(run, "FLOPs of backward", got->facts[MG_RC_FLOPS_BACKWARD], plain->facts[MG_RC_FLOPS_BACKWARD] + more))
@@ -122,14 +123,14 @@ static bool judge_flops(mg_run *run, const outcome *got, const outcome *plain, c
  * token, is not kept. */
 static bool judge_kept(mg_run *run, const outcome *got, const outcome *plain, const request *r, bool segments)
 {
-    const int64_t *told = r->told, *facts = got->facts;
-    int64_t columns = told[MG_RC_LAYERS] * told[MG_RC_B] * told[MG_RC_T] * told[MG_RC_C];
-    int64_t dropped = 6 * columns * (told[MG_RC_TYPE] == MT_F32 ? 4 : 2);
+    const int64_t *setting = r->setting, *facts = got->facts;
+    int64_t columns = setting[MG_RC_LAYERS] * setting[MG_RC_B] * setting[MG_RC_T] * setting[MG_RC_C];
+    int64_t dropped = 6 * columns * (setting[MG_RC_TYPE] == MT_F32 ? 4 : 2);
     int64_t want = segments ? 4 * columns : plain->facts[MG_RC_KEPT] - dropped;
     mg_note(run, "%lld bytes are kept, without recomputation %lld", (long long)facts[MG_RC_KEPT],
             (long long)plain->facts[MG_RC_KEPT]);
     /* A layer drops three tensors. A number may be kept in place of each. */
-    int64_t more = facts[MG_RC_KEPT] - want, spare = segments ? 0 : 3 * told[MG_RC_LAYERS] * (int64_t)sizeof(float);
+    int64_t more = facts[MG_RC_KEPT] - want, spare = segments ? 0 : 3 * setting[MG_RC_LAYERS] * (int64_t)sizeof(float);
     return equal(run, "bytes kept by forward", facts[MG_RC_KEPT],
                  more >= 0 && more <= spare ? facts[MG_RC_KEPT] : want);
 }
@@ -146,7 +147,8 @@ static bool judge_ready(mg_run *run, const int64_t *facts)
 
 static bool judge_peak(mg_run *run, const outcome *got, const outcome *plain, const request *r)
 {
-    int64_t least = 4 * r->told[MG_RC_B] * r->told[MG_RC_T] * r->told[MG_RC_C] * (r->told[MG_RC_LAYERS] + 16);
+    int64_t least =
+        4 * r->setting[MG_RC_B] * r->setting[MG_RC_T] * r->setting[MG_RC_C] * (r->setting[MG_RC_LAYERS] + 16);
     double ratio = (double)got->facts[MG_RC_PEAK] / (double)plain->facts[MG_RC_PEAK];
     if (got->facts[MG_RC_PEAK] < least)
         return mg_fail(run, "a peak of %lld bytes, but the inputs of all blocks and what one keeps are %lld",
@@ -190,7 +192,7 @@ static bool judge(mg_run *run, recompute_about about, const request *r, const ou
     case RC_LEFT:
         return equal(run, "bytes left beside gradients", facts[MG_RC_LEFT], 0);
     case RC_TYPES:
-        return (!segments && r->told[MG_RC_TYPE] != MT_F32) || /* selective: from inputs that were kept in 16 bits */
+        return (!segments && r->setting[MG_RC_TYPE] != MT_F32) || /* selective: from inputs that were kept in 16 bits */
                same_bits(run, got, plain, r);
     default:
         return same_bits(run, got, plain, r);
@@ -200,13 +202,14 @@ static bool judge(mg_run *run, recompute_about about, const request *r, const ou
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Whether some row loses all elements but one: its layernorm would be too steep for differences. */
-static bool bare_row(const int64_t *told)
+static bool bare_row(const int64_t *setting)
 {
-    int64_t C = told[MG_RC_C], n = told[MG_RC_B] * told[MG_RC_T] * C, rows = told[MG_RC_LAYERS] * told[MG_RC_PASSES];
+    int64_t C = setting[MG_RC_C], n = setting[MG_RC_B] * setting[MG_RC_T] * C,
+            rows = setting[MG_RC_LAYERS] * setting[MG_RC_PASSES];
     double *mask = mg_doubles(n);
     bool bare = false;
     for (int64_t k = 0; k < rows; k++) {
-        mg_10_mask(mask, told, k / told[MG_RC_PASSES], k % told[MG_RC_PASSES], n);
+        mg_10_mask(mask, setting, k / setting[MG_RC_PASSES], k % setting[MG_RC_PASSES], n);
         for (int64_t i = 0; i < n; i += C) {
             int64_t left = 0;
             for (int64_t j = i; j < i + C; j++)
@@ -228,38 +231,40 @@ static request draw(mg_run *run, const recompute_case *c, int64_t is)
 {
     mt_rng *rng = mg_rng(run);
     request r = { c->function, { 0 } };
-    int64_t *told = r.told;
-    told[MG_RC_B] = mg_pick(rng, 1, 2), told[MG_RC_T] = mg_pick(rng, 3, 5);
-    told[MG_RC_H] = 2, told[MG_RC_C] = 2 * mg_pick(rng, 2, 3);
-    told[MG_RC_LAYERS] = mg_pick(rng, 2, 3), told[MG_RC_PASSES] = told[MG_RC_ROUNDS] = told[MG_RC_WANTED] = 1;
-    told[MG_RC_TYPE] = told[MG_RC_BACK] = MT_F32, told[MG_RC_LEVELS] = MG_RC_EACH_LAYER,
-    told[MG_RC_BACKWARD] = c->backward;
+    int64_t *setting = r.setting;
+    setting[MG_RC_B] = mg_pick(rng, 1, 2), setting[MG_RC_T] = mg_pick(rng, 3, 5);
+    setting[MG_RC_H] = 2, setting[MG_RC_C] = 2 * mg_pick(rng, 2, 3);
+    setting[MG_RC_LAYERS] = mg_pick(rng, 2, 3),
+    setting[MG_RC_PASSES] = setting[MG_RC_ROUNDS] = setting[MG_RC_WANTED] = 1;
+    setting[MG_RC_TYPE] = setting[MG_RC_BACK] = MT_F32, setting[MG_RC_LEVELS] = MG_RC_EACH_LAYER,
+    setting[MG_RC_BACKWARD] = c->backward;
     if (c->about == RC_SHARED || c->about == RC_DROPOUT || c->about == RC_READY)
-        told[MG_RC_LAYERS] = 2, told[MG_RC_PASSES] = 2;
+        setting[MG_RC_LAYERS] = 2, setting[MG_RC_PASSES] = 2;
     if (c->about == RC_DROPOUT || c->about == RC_DRAWN || c->about == RC_DRAWN_AFTER)
-        told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
-    if (c->about == RC_KEPT_16) {           /* in the second round the parameters have their copies */
-        told[MG_RC_TYPE] = is == F16 ? MT_F16 : MT_BF16, told[MG_RC_PRODUCT] = 1, told[MG_RC_ROUNDS] = 2;
-        told[MG_RC_LAYERS] = 3; /* with two layers, right and wrong units would keep the same number of bytes */
+        setting[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
+    if (c->about == RC_KEPT_16) {              /* in the second round the parameters have their copies */
+        setting[MG_RC_TYPE] = is == F16 ? MT_F16 : MT_BF16, setting[MG_RC_PRODUCT] = 1, setting[MG_RC_ROUNDS] = 2;
+        setting[MG_RC_LAYERS] = 3; /* with two layers, right and wrong units would keep the same number of bytes */
     }
     if (is == EVAL && c->about == RC_POLICY_AFTER)
-        told[MG_RC_TYPE] = MT_F16, told[MG_RC_BACK] = MT_BF16;
+        setting[MG_RC_TYPE] = MT_F16, setting[MG_RC_BACK] = MT_BF16;
     if (is >= CASTS) {
-        told[MG_RC_TYPE] = casts[is - CASTS][0], told[MG_RC_BACK] = casts[is - CASTS][1];
-        told[MG_RC_PRODUCT] = mg_pick(rng, 0, 1);
+        setting[MG_RC_TYPE] = casts[is - CASTS][0], setting[MG_RC_BACK] = casts[is - CASTS][1];
+        setting[MG_RC_PRODUCT] = mg_pick(rng, 0, 1);
     }
-    told[MG_RC_EVAL] = is == EVAL;
+    setting[MG_RC_EVAL] = is == EVAL;
     if (c->about == RC_NESTED)
-        told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + (is == BLOCKS) * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
+        setting[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + (is == BLOCKS) * MG_RC_EACH_BLOCK,
+        setting[MG_RC_P] = 2;
     if (c->about == RC_QUIET)
-        told[MG_RC_WANTED] = is == NO_GRAD ? 2 : 0;
+        setting[MG_RC_WANTED] = is == NO_GRAD ? 2 : 0;
     if (is == FROZEN)
-        told[MG_RC_WANTED] = 3;
+        setting[MG_RC_WANTED] = 3;
     if (c->about == RC_PEAK)
-        told[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, told[MG_RC_ROUNDS] = 2;
+        setting[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, setting[MG_RC_ROUNDS] = 2;
     do
-        told[MG_RC_SEED] = (INT64_C(1) << 32) + mg_pick(rng, 1, 1 << 20); /* a stream's number may have 64 bits */
-    while (bare_row(told));
+        setting[MG_RC_SEED] = (INT64_C(1) << 32) + mg_pick(rng, 1, 1 << 20); /* a stream's number may have 64 bits */
+    while (bare_row(setting));
     return r;
 }
 

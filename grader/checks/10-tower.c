@@ -12,10 +12,10 @@
 enum { SWAYS = 8 };
 static const double SLACK = 8000 * 0x1p-24, SLACK_16 = 0.25; /* of the largest element of an array */
 
-void mg_10_mask(double *mask, const int64_t *told, int64_t l, int64_t pass, int64_t n)
+void mg_10_mask(double *mask, const int64_t *setting, int64_t l, int64_t pass, int64_t n)
 {
-    float p = (float)told[MG_RC_P] / 8, *u = malloc((size_t)n * sizeof *u);
-    mt_rng rng = mt_rng_new((uint64_t)(told[MG_RC_SEED] + l), MT_STREAM_DROPOUT);
+    float p = (float)setting[MG_RC_P] / 8, *u = malloc((size_t)n * sizeof *u);
+    mt_rng rng = mt_rng_new((uint64_t)(setting[MG_RC_SEED] + l), MT_STREAM_DROPOUT);
     rng.counter = (uint64_t)(pass * ((n + 3) / 4));
     mt_rng_fill_uniform(&rng, u, n, 0, 1);
     for (int64_t i = 0; i < n; i++)
@@ -27,9 +27,9 @@ void mg_10_mask(double *mask, const int64_t *told, int64_t l, int64_t pass, int6
 static void pass_through(double *x, const tower *t, int64_t pass)
 {
     double *mask = mg_doubles(t->n);
-    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++) {
+    for (int64_t l = 0; l < t->setting[MG_RC_LAYERS]; l++) {
         mg_gpt2_block(x, t->params + l * t->per_layer, &t->g);
-        mg_10_mask(mask, t->told, l, pass, t->n);
+        mg_10_mask(mask, t->setting, l, pass, t->n);
         for (int64_t i = 0; i < t->n; i++)
             x[i] *= mask[i];
     }
@@ -39,16 +39,16 @@ static void pass_through(double *x, const tower *t, int64_t pass)
 /* in [n]: what enters the tower. */
 static void enter(double *in, const tower *t)
 {
-    int64_t C = t->told[MG_RC_C];
+    int64_t C = t->setting[MG_RC_C];
     for (int64_t i = 0; i < t->n; i++)
-        in[i] = t->x[i] + (t->told[MG_RC_PRODUCT] ? t->x[i - i % C + (i + 1) % C] : 0);
+        in[i] = t->x[i] + (t->setting[MG_RC_PRODUCT] ? t->x[i - i % C + (i + 1) % C] : 0);
 }
 
 static void result(double *out, const tower *t)
 {
     enter(out, t);
     pass_through(out, t, 0);
-    if (t->told[MG_RC_PASSES] == 1)
+    if (t->setting[MG_RC_PASSES] == 1)
         return;
     double *in = mg_doubles(t->n), *again = mg_doubles(t->n);
     enter(in, t);
@@ -74,7 +74,7 @@ static double weighted(void *user)
 /* e [n] = the slack of the largest of v [n]. */
 static void allow(mg_answer *answer, int64_t at, int64_t n, const tower *t)
 {
-    double largest = 0, slack = t->told[MG_RC_TYPE] == MT_F32 ? SLACK : SLACK_16;
+    double largest = 0, slack = t->setting[MG_RC_TYPE] == MT_F32 ? SLACK : SLACK_16;
     for (int64_t i = at; i < at + n; i++)
         largest = fmax(largest, fabs(answer->v[i]));
     for (int64_t i = at; i < at + n; i++)
@@ -84,13 +84,13 @@ static void allow(mg_answer *answer, int64_t at, int64_t n, const tower *t)
 /* Result and gradients; zeros where nothing wants a gradient, or where differences would take long. */
 static void compute(double *out, double *dx, double *dparams, tower *t)
 {
-    const int64_t *told = t->told;
+    const int64_t *setting = t->setting;
     result(out, t);
-    if (!told[MG_RC_BACKWARD] || !told[MG_RC_WANTED] || told[MG_RC_LAYERS] == MG_RC_LAYERS_MOST)
+    if (!setting[MG_RC_BACKWARD] || !setting[MG_RC_WANTED] || setting[MG_RC_LAYERS] == MG_RC_LAYERS_MOST)
         return;
-    if (told[MG_RC_WANTED] == 1)
+    if (setting[MG_RC_WANTED] == 1)
         mg_gradient(dx, t->x, t->n, weighted, t);
-    mg_gradient(dparams, t->params, told[MG_RC_LAYERS] * t->per_layer, weighted, t);
+    mg_gradient(dparams, t->params, setting[MG_RC_LAYERS] * t->per_layer, weighted, t);
 }
 
 static void sway(double *v, int64_t n, mt_rng *rng)
@@ -103,7 +103,7 @@ static void sway(double *v, int64_t n, mt_rng *rng)
 static void allow_sway(mg_answer answer[3], const tower *t, mt_rng *rng)
 {
     tower changed = *t;
-    int64_t count[] = { t->n, t->n, t->told[MG_RC_LAYERS] * t->per_layer };
+    int64_t count[] = { t->n, t->n, t->setting[MG_RC_LAYERS] * t->per_layer };
     double *v[] = { mg_doubles(count[0]), mg_doubles(count[1]), mg_doubles(count[2]) };
     changed.x = memcpy(mg_doubles(t->n), t->x, (size_t)t->n * sizeof *t->x);
     changed.params = memcpy(mg_doubles(count[2]), t->params, (size_t)count[2] * sizeof *t->params);
@@ -124,17 +124,17 @@ static void allow_sway(mg_answer answer[3], const tower *t, mt_rng *rng)
 
 void mg_10_expect(mg_answer answer[3], tower *t, const mg_gpt2_part *part)
 {
-    const int64_t *told = t->told;
-    mt_rng rng = mt_rng_new((uint64_t)told[MG_RC_SEED], 0);
+    const int64_t *setting = t->setting;
+    mt_rng rng = mt_rng_new((uint64_t)setting[MG_RC_SEED], 0);
     compute(answer[0].v, answer[1].v, answer[2].v, t);
     allow(&answer[0], 0, t->n, t);
     allow(&answer[1], 0, t->n, t);
-    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++)
+    for (int64_t l = 0; l < setting[MG_RC_LAYERS]; l++)
         for (int i = 0; i < MG_BLOCK_PARTS; i++)
             allow(&answer[2], l * t->per_layer + part[i].at, part[i].count, t);
-    if (told[MG_RC_TYPE] != MT_F32)
+    if (setting[MG_RC_TYPE] != MT_F32)
         allow_sway(answer, t, &rng);
-    if (told[MG_RC_LAYERS] == MG_RC_LAYERS_MOST) {
+    if (setting[MG_RC_LAYERS] == MG_RC_LAYERS_MOST) {
         mg_answer_drop(&answer[1]);
         mg_answer_drop(&answer[2]);
     }

@@ -5,7 +5,7 @@
 #include "checks/oracle_gpt2.h"
 
 typedef struct tower {
-    const int64_t *told;
+    const int64_t *setting;
     mg_gpt2 g;
     int64_t n, per_layer;
     double *x, *params;
@@ -13,7 +13,7 @@ typedef struct tower {
 } tower;
 
 /* mask [n]: 0 where layer l drops in its pass-th draw, else what it multiplies by. */
-void mg_10_mask(double *mask, const int64_t *told, int64_t l, int64_t pass, int64_t n);
+void mg_10_mask(double *mask, const int64_t *setting, int64_t l, int64_t pass, int64_t n);
 
 /* The tower's result, gradients of x and of its parameters, which are `part` in each layer. */
 void mg_10_expect(mg_answer answer[3], tower *t, const mg_gpt2_part *part);

@@ -64,7 +64,7 @@ static void nan_in_x(mg_trial *t)
     mg_nan_at(t, 1);
 }
 
-/* In x; in dout; in dout where the slope is 0, with any bias that is drawn. */
+/* One element is NaN: of x, of dout, or of dout where the slope is 0 with any bias that is drawn. */
 static void nan_of_slope(mg_trial *t)
 {
     int64_t i = mt_rng_below(mg_rng(t->run), t->size[0] * t->size[1]);

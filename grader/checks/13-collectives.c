@@ -315,7 +315,7 @@ static bool roots(mg_run *run, const ranks_case *c)
     return good;
 }
 
-/* Of which the longer one is of a type of 8 bytes. */
+/* Two long messages, the longer one of elements of 8 bytes. */
 static bool long_messages(mg_run *run, const ranks_case *c)
 {
     trial t = trial_of(run, c, 3), longer = trial_of(run, c, 2);

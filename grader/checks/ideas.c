@@ -168,8 +168,7 @@ static bool launches_nothing(const asked *a)
     if (!a->device || mg_device_counts(a->t.run)->launches == 0)
         return true;
     mg_hint(a->t.run, "a size of 0 launches nothing: return before the launch");
-    mg_fail(a->t.run, "%lld launches for a size of 0", (long long)mg_device_counts(a->t.run)->launches);
-    return false;
+    return mg_fail(a->t.run, "%lld launches for a size of 0", (long long)mg_device_counts(a->t.run)->launches);
 }
 
 static bool no_elements(const asked *a)

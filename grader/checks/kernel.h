@@ -1,6 +1,6 @@
 /* kernel.h -- the check of a kernel is its signature, its oracle and its rows; what every kernel is asked is here.
  *
- *   static void softmax(mg_trial *t)          // operand 0 is expected to be this of operand 1
+ *   static void softmax(mg_trial *t)          // what operand 0 must be, given operand 1
  *   {
  *       mg_oracle_softmax(t->v[0], t->e[0], t->x[1], NULL, t->size[0], t->size[1]);
  *   }
@@ -55,8 +55,8 @@ enum {
     MG_ORDINARY = 1,      /* sizes that are multiples of 16 */
     MG_ODD = 2,           /* sizes that are no multiples of a vector's; arrays that do not begin at multiples of one */
     MG_ONE = 4,           /* one size after the other is 1 */
-    MG_NO_ELEMENTS = 8,   /* is 0 */
-    MG_LARGE = 16,        /* has more than 16 bits; the arrays are larger than a stack */
+    MG_NO_ELEMENTS = 8,   /* one size after the other is 0 */
+    MG_LARGE = 16,        /* one after the other has more than 16 bits; the arrays are larger than a stack */
     MG_STATE = 32,        /* the same addresses again, with other numbers */
     MG_MANY_THREADS = 64, /* more threads than cores */
     MG_RACES = 128,       /* the search for data races */
@@ -64,7 +64,7 @@ enum {
     MG_IN_PLACE = 512,    /* an output is an input */
     MG_SUBSETS = 1024,    /* each subset of the outputs that may be NULL */
     MG_NAN = 2048,        /* the kernel's `nan` */
-    MG_SPECIAL = 4096,    /* the row's calls of its own: always */
+    MG_SPECIAL = 4096,    /* the calls of the row's own; they are always asked */
     MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_ONE | MG_NO_ELEMENTS,
     MG_THREADS = MG_MANY_THREADS | MG_RACES,
     MG_EVERYTHING = MG_ANY_SIZE | MG_LARGE | MG_STATE | MG_THREADS | MG_BITS,

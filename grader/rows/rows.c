@@ -99,7 +99,7 @@ bool mg_row_measures(const mg_row *row)
     return row->is & (MG_TIMED | MG_COUNTS);
 }
 
-/* "mt_relu_fwd_cpu" of "mt_relu_fwd_cpu in place(x, n=1)". */
+/* "mt_relu_fwd_cuda" of "mt_relu_fwd_cuda of many rows(out, x, n=1)". */
 static size_t function_length(const mg_row *row)
 {
     return strcspn(row->call, "( ");

@@ -60,11 +60,10 @@ bool mg_expect_named(mg_run *run, const char *what, int64_t number)
         if ((at == text || !(isdigit((unsigned char)at[-1]) || at[-1] == '-')) && !isdigit((unsigned char)at[length]))
             return true;
     mg_hint(run, "the header says what the message names: give MT_CHECK a text with these numbers");
-    mg_fail(run, "aborted, but its message does not name the %s, %s", what, wanted);
-    return false;
+    return mg_fail(run, "aborted, but its message does not name the %s, %s", what, wanted);
 }
 
-/* Of the last call, whose values are right. */
+/* Memory that the last call, whose values are right, has kept. */
 static void judge_kept(mg_run *run)
 {
     if (run->kept == 0 || run->judged)

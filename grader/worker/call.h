@@ -57,8 +57,9 @@ const mg_function *mg_function_of(const char *name);
  * is none, or it is something else, the worker ends. */
 const mg_value *mg_argument_of(const mg_value *values, const char *name, int64_t number, int what, const char *file);
 
-/* Of the values `v`: arrays by the type of their elements (NULL for mg_null); an array of any type, with its number of
- * elements; an integer, a float, a double. F_AT(grad, 2) and N_AT(dim, 2) are "grad2" and "dim2". */
+/* How a call takes one of the values `v`: an array by the type of its elements (NULL for mg_null), or an array of any
+ * type with its number of elements; an integer, a float, a double. F_AT(grad, 2) and N_AT(dim, 2) are "grad2" and
+ * "dim2". */
 #define TAKE(name, number, what) mg_argument_of(v, name, number, what, __FILE__)
 #define F(...)                   TAKE(#__VA_ARGS__, -1, MT_F32)->f32
 #define F_AT(name, i)            TAKE(#name, i, MT_F32)->f32

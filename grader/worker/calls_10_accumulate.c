@@ -67,7 +67,7 @@ static double scale(void *exponent)
 typedef bool gradients(mt_step_result *sum, const mt_training *t);
 
 /* gradients [D+1], loss [1], facts [4]: returned, samples, batches left, peak bytes; x [samples,D], y [samples], sizes
- * [batches], first [D+1]; batches before, micro, targets of a sample (0: not told), exponent of the scale; samples and
+ * [batches], first [D+1]; batches before, micro, targets of a sample (0: not given), exponent of the scale; samples and
  * loss that *sum has at first, which the latter of the results is without */
 static void call(const mg_value *v, gradients *made)
 {

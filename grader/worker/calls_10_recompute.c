@@ -18,7 +18,7 @@ typedef mt_tensor *run_fn(mt_module *module, mt_tensor *x);
 enum { PARAMS = 12 * MG_RC_LAYERS_MOST };
 
 typedef struct tower {
-    const int64_t *told;
+    const int64_t *setting;
     mt_module *model[MG_RC_LAYERS_MOST]; /* the owners of the layers */
     mt_module *dropout[MG_RC_LAYERS_MOST];
     mt_module *top;
@@ -31,37 +31,37 @@ typedef struct tower {
 
 static mt_module *layer_new(tower *t, int64_t l, run_fn *run)
 {
-    const int64_t *told = t->told;
-    const mt_gpt2_config config = { 1, 1, told[MG_RC_T], 1, told[MG_RC_H], told[MG_RC_C] };
+    const int64_t *setting = t->setting;
+    const mt_gpt2_config config = { 1, 1, setting[MG_RC_T], 1, setting[MG_RC_H], setting[MG_RC_C] };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     t->model[l] = mt_gpt2_new(&config, &rng);
     mt_module *layer = t->model[l]->child[MT_GPT2_H];
-    layer->run = told[MG_RC_LEVELS] & MG_RC_EACH_LAYER ? run : NULL;
-    layer->child[0]->run = told[MG_RC_LEVELS] & MG_RC_EACH_BLOCK ? run : NULL;
-    t->dropout[l] =
-        mt_dropout_layer((float)told[MG_RC_P] / 8, mt_rng_new((uint64_t)(told[MG_RC_SEED] + l), MT_STREAM_DROPOUT));
-    if (told[MG_RC_P] > 0)
+    layer->run = setting[MG_RC_LEVELS] & MG_RC_EACH_LAYER ? run : NULL;
+    layer->child[0]->run = setting[MG_RC_LEVELS] & MG_RC_EACH_BLOCK ? run : NULL;
+    t->dropout[l] = mt_dropout_layer((float)setting[MG_RC_P] / 8,
+                                     mt_rng_new((uint64_t)(setting[MG_RC_SEED] + l), MT_STREAM_DROPOUT));
+    if (setting[MG_RC_P] > 0)
         mt_module_child(layer, "dropout", t->dropout[l]);
     return layer;
 }
 
-static tower *tower_new(const int64_t *told, const float *values, run_fn *run)
+static tower *tower_new(const int64_t *setting, const float *values, run_fn *run)
 {
     static tower t;
-    t = (tower){ .told = told, .top = mt_sequential(0) };
-    MT_CHECK(told[MG_RC_LAYERS] <= MG_RC_LAYERS_MOST, "more than %d layers", MG_RC_LAYERS_MOST);
-    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++) {
+    t = (tower){ .setting = setting, .top = mt_sequential(0) };
+    MT_CHECK(setting[MG_RC_LAYERS] <= MG_RC_LAYERS_MOST, "more than %d layers", MG_RC_LAYERS_MOST);
+    for (int64_t l = 0; l < setting[MG_RC_LAYERS]; l++) {
         char name[2] = { (char)('a' + l) };
         mt_module_child(t.top, name, layer_new(&t, l, run));
     }
-    t.top->run = told[MG_RC_LEVELS] & MG_RC_TOWER ? run : NULL;
-    mt_module_set_mode(t.top, told[MG_RC_EVAL] ? MT_EVAL : MT_TRAIN);
+    t.top->run = setting[MG_RC_LEVELS] & MG_RC_TOWER ? run : NULL;
+    mt_module_set_mode(t.top, setting[MG_RC_EVAL] ? MT_EVAL : MT_TRAIN);
     t.params = mt_module_params(t.top);
     for (int64_t p = 0; p < t.params.count; p++) {
         mt_tensor *param = t.params.item[p].tensor;
         memcpy(mt_f32(param), values, (size_t)mt_numel(param) * sizeof *values);
         values += mt_numel(param);
-        param->requires_grad = told[MG_RC_WANTED] > 0;
+        param->requires_grad = setting[MG_RC_WANTED] > 0;
     }
     return &t;
 }
@@ -69,8 +69,8 @@ static tower *tower_new(const int64_t *told, const float *values, run_fn *run)
 static void tower_free(tower *t)
 {
     mt_state_free(&t->params);
-    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++) {
-        if (t->told[MG_RC_P] == 0)
+    for (int64_t l = 0; l < t->setting[MG_RC_LAYERS]; l++) {
+        if (t->setting[MG_RC_P] == 0)
             mt_module_free(t->dropout[l]);
         mt_module_free(t->model[l]);
     }
@@ -107,14 +107,14 @@ static void listen_ready(tower *t, bool on)
 static int64_t drawn(const tower *t)
 {
     int64_t sum = 0;
-    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++)
+    for (int64_t l = 0; l < t->setting[MG_RC_LAYERS]; l++)
         sum += (int64_t)t->dropout[l]->rng.counter;
     return sum;
 }
 
 static void draw(tower *t, uint64_t blocks)
 {
-    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++)
+    for (int64_t l = 0; l < t->setting[MG_RC_LAYERS]; l++)
         t->dropout[l]->rng.counter = blocks ? t->dropout[l]->rng.counter + blocks : 0;
 }
 
@@ -145,8 +145,8 @@ static void judge_ready(tower *t, int64_t *facts)
 /* What enters the tower. */
 static mt_tensor *enter(const tower *t, mt_tensor *x)
 {
-    int64_t C = t->told[MG_RC_C];
-    if (!t->told[MG_RC_PRODUCT])
+    int64_t C = t->setting[MG_RC_C];
+    if (!t->setting[MG_RC_PRODUCT])
         return x;
     mt_tensor *w = mt_zeros(MT_SHAPE(C, C), MT_F32, MT_CPU);
     for (int64_t j = 0; j < C; j++)
@@ -158,7 +158,7 @@ static mt_tensor *forward(tower *t, mt_tensor *x)
 {
     mt_scope_begin();
     mt_tensor *y = mt_forward(t->top, x);
-    if (t->told[MG_RC_PASSES] > 1)
+    if (t->setting[MG_RC_PASSES] > 1)
         y = mt_add(mt_add(x, y), mt_forward(t->top, y));
     mt_retain(y);
     mt_scope_end();
@@ -209,13 +209,13 @@ static void go_back(mt_tensor *out, mt_tensor *dout, int64_t *facts)
 static void backward(tower *t, mt_tensor *out, const float *dout, int64_t *facts)
 {
     draw(t, MG_RC_OTHERS);
-    begin_types(t->told[MG_RC_BACK]);
+    begin_types(t->setting[MG_RC_BACK]);
     listen_ready(t, true);
     flops = 0;
     go_back(out, mt_from(mt_view_shape(&out->view), MT_F32, dout), facts);
     facts[MG_RC_FLOPS_BACKWARD] = flops;
     listen_ready(t, false);
-    end_types(t->told[MG_RC_BACK]);
+    end_types(t->setting[MG_RC_BACK]);
     facts[MG_RC_DRAWN_AFTER] = drawn(t);
     judge_ready(t, facts);
 }
@@ -244,37 +244,37 @@ static int64_t heap_left(tower *t, mt_tensor *x)
 
 static void one_round(const mg_value *v, tower *t)
 {
-    const int64_t *told = t->told;
+    const int64_t *setting = t->setting;
     int64_t *facts = I64(facts);
-    mt_shape shape = MT_SHAPE(told[MG_RC_B], told[MG_RC_T], told[MG_RC_C]);
+    mt_shape shape = MT_SHAPE(setting[MG_RC_B], setting[MG_RC_T], setting[MG_RC_C]);
     memset(facts, 0, MG_RC_COUNTED * sizeof *facts);
     draw(t, 0);
     mt_scope_begin();
     mt_tensor *x = mt_from(shape, MT_F32, F(x));
-    x->requires_grad = told[MG_RC_WANTED] == 1 || told[MG_RC_WANTED] == 2;
+    x->requires_grad = setting[MG_RC_WANTED] == 1 || setting[MG_RC_WANTED] == 2;
     int64_t before = mt_live_bytes(MT_CPU), gradients = 0;
     for (int64_t p = 0; p < t->params.count; p++)
         gradients += t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
     mt_peak_reset(MT_CPU);
     flops = 0;
-    begin_types(told[MG_RC_TYPE]);
-    if (told[MG_RC_WANTED] == 2)
+    begin_types(setting[MG_RC_TYPE]);
+    if (setting[MG_RC_WANTED] == 2)
         mt_no_grad_begin();
     mt_tensor *in = enter(t, x);
     int64_t entered = mt_live_bytes(MT_CPU);
     mt_tensor *out = forward(t, in);
-    if (told[MG_RC_WANTED] == 2)
+    if (setting[MG_RC_WANTED] == 2)
         mt_no_grad_end();
-    end_types(told[MG_RC_TYPE]);
+    end_types(setting[MG_RC_TYPE]);
     facts[MG_RC_NODE] = out->node != NULL;
     facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - entered;
     facts[MG_RC_FLOPS] = flops;
     facts[MG_RC_DRAWN] = drawn(t);
     copy_out(F(out), out, ARRAY(out)->count);
-    if (told[MG_RC_BACKWARD] && out->node)
+    if (setting[MG_RC_BACKWARD] && out->node)
         backward(t, out, F(dout), facts);
     facts[MG_RC_PEAK] = mt_peak_bytes(MT_CPU) - before;
-    int64_t heap = told[MG_RC_WANTED] == 0 ? heap_left(t, x) : 0;
+    int64_t heap = setting[MG_RC_WANTED] == 0 ? heap_left(t, x) : 0;
     copy_out(F(dx), x->grad, ARRAY(dx)->count);
     facts[MG_RC_RECORDING] = as_usual();
     mt_scope_end();
@@ -290,12 +290,12 @@ static void clear(mt_tensor *param)
         memset(mt_f32(param->grad), 0, 4 * (size_t)mt_numel(param));
 }
 
-/* out, dx [B,T,C], dparams [P], facts; x, dout [B,T,C], params [P], what is told */
+/* out, dx [B,T,C], dparams [P], facts; x, dout [B,T,C], params [P], settings */
 static void call(const mg_value *v, run_fn *run)
 {
-    tower *t = tower_new(I64(told), F(params), run);
+    tower *t = tower_new(I64(setting), F(params), run);
     mt_span_listen(add_flops, NULL);
-    for (int64_t round = 0; round < I64(told)[MG_RC_ROUNDS]; round++) {
+    for (int64_t round = 0; round < I64(setting)[MG_RC_ROUNDS]; round++) {
         for (int64_t p = 0; round > 0 && p < t->params.count; p++)
             clear(t->params.item[p].tensor);
         one_round(v, t);

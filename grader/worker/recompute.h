@@ -6,7 +6,7 @@
  * MG_RC_PRODUCT, a product's result: under autocast the types of what is kept of the two differ. */
 #pragma once
 
-/* What a call is told. */
+/* The settings of a call. */
 enum {
     MG_RC_B,
     MG_RC_T,
@@ -26,7 +26,7 @@ enum {
     MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad;
                        3: parameters only */
     MG_RC_ROUNDS,   /* how often all this is done; gradients are cleared, not released, in between */
-    MG_RC_TOLD
+    MG_RC_SETTINGS
 };
 enum { MG_RC_POLICY_ONLY = 100 /* a policy of products in f16, with a user pointer, without autocast's keeper */ };
 enum { MG_RC_TOWER = 1, MG_RC_EACH_LAYER = 2, MG_RC_EACH_BLOCK = 4, MG_RC_LAYERS_MOST = 12 };
