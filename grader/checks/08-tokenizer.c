@@ -357,7 +357,7 @@ void mg_08_merge(mg_run *run, const void *one_case)
         merge_far(run);
 }
 
-/* The whole way, through the given encoder. Ids are symbols. */
+/* The whole way, through the given encoder. Ids are symbols. Each text ends with a word of letters that rules merge. */
 void mg_08_encode(mg_run *run, const void *one_case)
 {
     const text_case *c = one_case;
@@ -367,6 +367,9 @@ void mg_08_encode(mg_run *run, const void *one_case)
         int64_t n = 0;
         rules r = draw_rules(run, c->letters, RULES);
         draw(&s, run, c, mg_pick(mg_rng(run), c->most / 2, c->most));
+        append_words(&s, " ");
+        for (int i = 0; i < 30; i++)
+            append(&s, &"abc"[mt_rng_below(mg_rng(run), 3)], 1, LETTER);
         for (int64_t at = 0, end; at < s.n; at = end) {
             end = piece_of(&s, at);
             for (int64_t i = s.start[at]; i < s.start[end]; i++)
