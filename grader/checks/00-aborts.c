@@ -8,7 +8,10 @@
 static bool expect_aborted(mg_run *run, int64_t want, const char *what)
 {
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    return mg_answers(run, "aborted", &want, 1, what);
+    if (!mg_call(run))
+        return false;
+    return *(const int64_t *)mg_result(run, "aborted") == want ||
+           mg_fail(run, want ? "%s: the call did not abort" : "%s: the call aborted, but it is allowed", what);
 }
 
 /* ---- 00.2 at ----------------------------------------------------------------------------------- */
@@ -43,7 +46,7 @@ void mg_00_at_abort(mg_run *run, const void *one_case)
 {
     static const mg_00_view given[] = {
         { "a stride of 0 and a size of 1",
-          "an index is checked whatever the size and the stride of its dimension are",
+          "test the index of every dimension, whatever its size and stride are",
           { .rank = 3, .shape = { 2, 1, 3 }, .stride = { 0, 7, 1 }, .offset = 4 } },
         { "a vector", NULL, { .rank = 1, .shape = { 5 }, .stride = { 2 }, .offset = 4 } },
     };
@@ -56,7 +59,9 @@ static bool order_once(mg_run *run, mt_view view, const int64_t *order, bool abo
 {
     mg_begin_view(run, "may abort: mt_view_permute", "out", MG_VIEW_WORDS, &view);
     memcpy(mg_in(run, "order", MT_I64, MT_SHAPE(view.rank)), order, sizeof *order * (size_t)view.rank);
-    return expect_aborted(run, aborts, mt_view_text(&view));
+    mt_shape by = { .rank = view.rank };
+    memcpy(by.dim, order, sizeof *order * (size_t)view.rank);
+    return expect_aborted(run, aborts, mg_00_text(&view, "by", by));
 }
 
 /* A permutation, and with a negative, a large and a repeated dimension at its end. */
@@ -81,9 +86,9 @@ void mg_00_permute_abort(mg_run *run, const void *one_case)
         int rank;
         int64_t order[4];
     } given[] = {
-        { "the sum of a permutation", 3, { 1, 1, 1 } },
-        { "the sum of a permutation", 4, { 0, 0, 3, 3 } },
-        { "a dimension from the end", 3, { 0, 1, -1 } },
+        { "a dimension twice, though the sum is that of a permutation", 3, { 1, 1, 1 } },
+        { "a dimension twice, though the sum is that of a permutation", 4, { 0, 0, 3, 3 } },
+        { "a negative dimension", 3, { 0, 1, -1 } },
     };
     const tensor_case *c = one_case;
     bool good = mg_00_each_view(run, c, orders_once, NULL, 0);
@@ -100,11 +105,11 @@ void mg_00_permute_abort(mg_run *run, const void *one_case)
 void mg_00_slice_abort(mg_run *run, const void *one_case)
 {
     enum { WAYS = 9 };
-    static const char *const part[WAYS] = { "a right range",         "a dimension after the last",
-                                            "one before the first",  "a negative start",
-                                            "a negative stop",       "a start after the stop",
-                                            "a stop beyond the end", "a step of 0",
-                                            "a negative step" };
+    static const char *const part[WAYS] = {
+        "a right range",   "a dimension after the last", "a dimension before the first", "a negative start",
+        "a negative stop", "a start after the stop",     "a stop beyond the end",        "a step of 0",
+        "a negative step"
+    };
     for (int way = 0; way < WAYS; way++) {
         mg_part(run, part[way], NULL);
         for (int t = 0; t < 4; t++) {

@@ -17,7 +17,8 @@ const char *mg_00_text(const mt_view *view, const char *word, mt_shape shape)
 /* Calls with a view and a shape; want: the right result. NULL: the answer is false, and the output does not change. */
 static bool fits_once(mg_run *run, const char *function, mt_view view, mt_shape shape, const mt_view *want)
 {
-    int64_t fits = want != NULL, before[MG_VIEW_WORDS];
+    int64_t before[MG_VIEW_WORDS];
+    const bool fits = want != NULL;
     mg_begin(run, function);
     mg_out(run, "fits", MT_I64, MT_SHAPE(1));
     int64_t *out = mg_inout(run, "out", MT_I64, MT_SHAPE(MG_VIEW_WORDS));
@@ -25,7 +26,7 @@ static bool fits_once(mg_run *run, const char *function, mt_view view, mt_shape 
         before[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
     mg_in_view(run, "view", &view);
     mg_in_shape(run, "shape", shape);
-    return mg_answers(run, "fits", &fits, 1, mg_00_text(&view, "to", shape)) &&
+    return mg_returns(run, "fits", fits, mg_00_text(&view, "to", shape)) &&
            (fits ? mg_expect_view(run, want, &view) : mg_is(run, "out", before, MG_VIEW_WORDS, "*out must not change"));
 }
 
@@ -82,22 +83,24 @@ static bool broadcasts_once(mg_run *run, const tensor_case *c, mt_view view)
 
 void mg_00_broadcast(mg_run *run, const void *one_case)
 {
+#define SCALAR "a scalar fits every shape, also one with sizes of 0"
+#define FEWER  "leave out no dimension of the view, not even one of size 1"
     static const struct {
         bool fits;
-        const char *part;
+        const char *part, *hint;
         mt_view view;
         mt_shape shape;
     } given[] = {
-        { true, "a new size of 0", { .rank = 1, .shape = { 3 }, .stride = { 1 } }, { 2, { 0, 3 } } },
-        { true, "a scalar to no elements", { .offset = 2 }, { 1, { 0 } } },
-        { true, "a scalar", { .offset = 3 }, { 2, { 2, 3 } } },
-        { false, "fewer dimensions", { .rank = 3, .shape = { 1, 1, 3 }, .stride = { 3, 3, 1 } }, { 1, { 3 } } },
-        { false, "a stride of 0", { .rank = 1, .shape = { 2 } }, { 1, { 4 } } },
+        { true, "a new size of 0", "a new dimension may have size 0", { 1, { 3 }, { 1 }, 0 }, { 2, { 0, 3 } } },
+        { true, "a scalar to no elements", SCALAR, { .offset = 2 }, { 1, { 0 } } },
+        { true, "a scalar", SCALAR, { .offset = 3 }, { 2, { 2, 3 } } },
+        { false, "fewer dimensions", FEWER, { 3, { 1, 1, 3 }, { 3, 3, 1 }, 0 }, { 1, { 3 } } },
+        { false, "a stride of 0", "only a size of 1 can grow", { .rank = 1, .shape = { 2 } }, { 1, { 4 } } },
     };
     const tensor_case *c = one_case;
     bool good = mg_00_each_view(run, c, broadcasts_once, NULL, 0);
     for (int i = 0; i < MT_COUNT(given) && good; i++) {
-        mg_part(run, given[i].part, NULL);
+        mg_part(run, given[i].part, "%s", given[i].hint);
         good = given[i].fits != c->fits || broadcast_once(run, given[i].view, given[i].shape, c->fits);
     }
 }
@@ -131,7 +134,8 @@ static void differ(mt_rng *rng, mt_shape *a, mt_shape *b, bool zero)
 static bool common_once(mg_run *run, mt_shape a, mt_shape b, const mt_shape *want)
 {
     enum { WORDS = 1 + MT_MAX_RANK };
-    int64_t fits = want != NULL, words[WORDS], n = want ? 1 + want->rank : WORDS;
+    int64_t words[WORDS], n = want ? 1 + want->rank : WORDS;
+    const bool fits = want != NULL;
     char what[512];
     mg_begin(run, "mt_view_broadcast_shape");
     mg_out(run, "fits", MT_I64, MT_SHAPE(1));
@@ -145,7 +149,7 @@ static bool common_once(mg_run *run, mt_shape a, mt_shape b, const mt_shape *wan
         words[0] = want->rank;
         memcpy(words + 1, want->dim, sizeof want->dim);
     }
-    return mg_answers(run, "fits", &fits, 1, what) &&
+    return mg_returns(run, "fits", fits, what) &&
            mg_is(run, "out", words, n, fits ? "rank, then sizes" : "*out must not change");
 }
 
@@ -167,7 +171,9 @@ static bool commons_once(mg_run *run, const tensor_case *c, mt_view view)
 
 void mg_00_broadcast_shape(mg_run *run, const void *one_case)
 {
-    static const mg_00_view scalar = { "a scalar and a view", "a scalar fits any shape", { .rank = 0 } };
+    static const mg_00_view scalar = { "a scalar and a view",
+                                       "a scalar and a shape have that shape in common",
+                                       { .rank = 0 } };
     const tensor_case *c = one_case;
     if (!mg_00_each_view(run, c, commons_once, &scalar, c->fits))
         return;
@@ -270,7 +276,7 @@ void mg_00_reshape(mg_run *run, const void *one_case)
 {
     static const mg_00_view scalar = { "a scalar", NULL, { .offset = 7 } },
                             same = { "one element, repeated",
-                                     "where all strides are 0, so are those of the result",
+                                     "all strides of the view are 0, and so are those of the result",
                                      { .rank = 3, .shape = { 4, 3, 2 }, .offset = 3 } };
     const mt_view six = { .rank = 2, .shape = { 6, 2 }, .stride = { 2, 1 }, .offset = 4 },
                   long_runs = { .rank = 2, .shape = { 4, 6 }, .stride = { 7, 1 }, .offset = 2 },
@@ -279,7 +285,7 @@ void mg_00_reshape(mg_run *run, const void *one_case)
     if (c.fits && !c.spec.permuted) {
         if (!mg_00_each_view(run, &c, reshape_plain, &scalar, c.spec.dim_high > 1))
             return;
-        mg_part(run, "new sizes of 1 to 8 dimensions", NULL);
+        mg_part(run, "new sizes of 1, 8 dimensions in all", NULL);
         if (c.spec.dim_high > 1)
             reshape_once(run, six, MT_SHAPE(2, 1, 3, 1, 2, 1, 1, 1));
         return;
@@ -288,10 +294,13 @@ void mg_00_reshape(mg_run *run, const void *one_case)
     if (!mg_00_each_view(run, &c, reshape_strided, &same, c.fits))
         return;
     c.spec.repeats = 1;
-    mg_part(run, "repeated elements", "a stride of 0 is a stride as any other: the same two rules hold");
+    mg_part(run, "repeated elements",
+            "a stride of 0 is a stride like any other: the same rules say what can be merged and split");
     if (!mg_00_each_view(run, &c, reshape_strided, NULL, 0))
         return;
-    mg_part(run, "sizes that do not divide", "the last sizes of the shape must divide the last run of elements");
+    mg_part(run, "sizes that do not divide",
+            "dimensions that merge form one run of elements: some of the new sizes must have exactly its length as "
+            "their product");
     if (!c.fits && reshape_once(run, long_runs, MT_SHAPE(2, 3, 4)))
         reshape_once(run, short_runs, MT_SHAPE(2, 4, 3));
 }
@@ -358,31 +367,27 @@ static bool copy_once(mg_run *run, const tensor_case *c, mt_view view)
 void mg_00_copy(mg_run *run, const void *one_case)
 {
     static const mg_00_view large = { "a large array",
-                                      "the array may be larger than a stack",
+                                      "the array may be larger than the stack: allocate none of its size there",
                                       { .rank = 2, .shape = { 2, 1100001 }, .stride = { 1100001, 1 }, .offset = 3 } },
                             repeated = { "an index above 255",
-                                         "an index and a size are int64_t",
+                                         "sizes and indices are int64_t",
                                          { .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } } },
                             strided[] = {
                                 { "only the middle permuted",
                                   "the first and the last element do not tell whether there are gaps",
                                   { .rank = 4, .shape = { 3, 2, 4, 5 }, .stride = { 40, 5, 10, 1 }, .offset = 3 } },
                                 { "an index above 65535",
-                                  "an index and a size are int64_t",
+                                  "sizes and indices are int64_t",
                                   { .rank = 3, .shape = { 2, 70001, 2 }, .stride = { 210004, 3, 1 } } },
                                 { "a long run with gaps",
-                                  "a run may have more elements than 16 bits count",
+                                  "a run of elements may be longer than 65,535",
                                   { .rank = 1, .shape = { 70001 }, .stride = { 2 } } },
                             };
     tensor_case c = *(const tensor_case *)one_case;
     c.spec.small = 1;
-    if (!mg_00_each_view(run, &c, copy_once,
-                         c.spec.offset    ? &large
-                         : c.spec.repeats ? &repeated
-                                          : strided,
-                         c.spec.offset || c.spec.repeats ? 1
-                         : c.spec.permuted               ? MT_COUNT(strided)
-                                                         : 0))
+    const mg_00_view *given = c.spec.offset ? &large : c.spec.repeats ? &repeated : strided;
+    const int count = given != strided ? 1 : c.spec.permuted ? MT_COUNT(strided) : 0;
+    if (!mg_00_each_view(run, &c, copy_once, given, count))
         return;
     mg_part(run, "several threads", NULL);
     if (!copied(run, &c, mg_random_view(mg_rng(run), &c.spec, MG_VIEW_ANY), true))

@@ -22,34 +22,35 @@ static const tensor_case numel_cases[] = {
     { { 1, "a dimension of 0", "a dimension of size 0 makes the whole view empty" }, EMPTY },
 };
 static const tensor_case contiguous_cases[] = {
-    { { 4, "random shapes", "the last stride is 1; every other stride is the product of the dimensions after it" },
+    { { 4, "random shapes", "the last stride is 1; every other stride is the product of the sizes after it" },
       ANY },
-    { { 1, "scalar", "a scalar has no strides; its offset is 0" }, SCALAR },
+    { { 1, "scalar", "a scalar has rank 0 and no strides; its offset is 0" }, SCALAR },
     { { 1, "rank 8", "MT_MAX_RANK dimensions must work too" }, RANK_8 },
 };
 
 /* ---- 00.2 */
 static const tensor_case is_contiguous_cases[] = {
     { { 3, "row-major",
-        "go from the last dimension to the first: stride i must be the product of the dimensions after i" },
+        "the last stride must be 1, and each other stride the product of the sizes after it" },
       OFFSET },
     { { 1, "permuted", "neighbours in row-major order must be neighbours in storage" }, PERMUTED },
-    { { 1, "gaps between rows", "every dimension's stride counts, not only the last one's" }, GAPS },
+    { { 1, "gaps between rows", "the stride of every dimension must be right, not only that of the last" }, GAPS },
     { { 2, "dimensions of size 1", "the stride of a dimension of size 1 is never used: ignore it" }, WITH_1S },
     { { 1, "empty", "a view without elements is contiguous" }, EMPTY },
-    { { 1, "repeated elements", "a stride of 0 repeats one element: such elements are not neighbours in storage" },
+    { { 1, "repeated elements", "a stride of 0 repeats one element, so these elements are not neighbours in storage" },
       REPEATED },
 };
 static const tensor_case at_cases[] = {
-    { { 4, "strided views", "offset + index[0]*stride[0] + index[1]*stride[1] + ..." }, STRIDED },
+    { { 4, "strided views", "the element is number offset + index[0]*stride[0] + index[1]*stride[1] + ..." }, STRIDED },
     { { 1, "scalar", "a scalar has no index: the answer is the offset" }, SCALAR },
 };
 static const tensor_case at_abort_cases[] = {
-    { { 2, "index out of range", "MT_CHECK that 0 <= index[i] < shape[i] for every dimension", MG_EASY }, STRIDED },
+    { { 2, "index out of range",
+        "an MT_CHECK must test for every dimension that 0 <= index[i] < shape[i]", MG_EASY }, STRIDED },
 };
 static const tensor_case unravel_cases[] = {
     { { 3, "strided views",
-      "the last index runs fastest: n % shape[last], then n /= shape[last]; strides do not matter" }, STRIDED },
+      "the last index changes fastest: divide n by the last size first; strides and offset do not matter" }, STRIDED },
     { { 1, "rank 8", "MT_MAX_RANK dimensions must work too" }, RANK_8 },
 };
 
@@ -58,7 +59,8 @@ static const tensor_case permute_cases[] = {
     { { 4, "strided views", "dimension i of the result is dimension order[i] of the view, with its stride" }, STRIDED },
 };
 static const tensor_case permute_abort_cases[] = {
-    { { 2, "not a permutation", "MT_CHECK that every dimension occurs exactly once in order", MG_EASY }, STRIDED },
+    { { 2, "not a permutation",
+        "an MT_CHECK must test that every dimension occurs exactly once in order", MG_EASY }, STRIDED },
 };
 static const tensor_case transpose_cases[] = {
     { { 4, "strided views", "swap both the sizes and the strides of the two dimensions" }, STRIDED },
@@ -74,33 +76,43 @@ static const tensor_case slice_cases[] = {
       LONG, .step = 4 },
     { { 2, "negative dimensions", "-1 is the last dimension: add the rank to a negative one" }, LONG, .step = 2,
       .negative = true },
-    { { 1, "nothing left", "start = stop is allowed, even at the end: size 0" }, STRIDED, .step = 3, .empty = true },
+    { { 1, "nothing left",
+        "start = stop is allowed, even at the end of the dimension: the result has size 0 there" },
+      STRIDED, .step = 3, .empty = true },
 };
 static const tensor_case slice_abort_cases[] = {
     { { 2, "bad ranges",
-        "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and -rank <= dim < rank", MG_EASY },
+        "MT_CHECKs must test that -rank <= dim < rank, 0 <= start <= stop <= shape[dim] and step >= 1", MG_EASY },
       STRIDED },
 };
 
 /* ---- 00.5 */
 static const tensor_case broadcast_cases[] = {
-    { { 3, "sizes of 1 repeat", "a dimension of size 1 gets the new size and stride 0" }, WITH_1S, .fits = true },
-    { { 3, "missing dimensions", "align at the end: new dimensions come first, with stride 0" }, STRIDED,
+    { { 3, "sizes of 1 repeat",
+        "align both shapes at their last dimensions; a size of 1 becomes the new size, with stride 0" },
+      WITH_1S, .fits = true },
+    { { 3, "missing dimensions",
+        "align both shapes at their last dimensions: new dimensions come first, with stride 0" }, STRIDED,
       .fits = true },
-    { { 2, "does not fit", "only a size of 1 can be broadcast; return false and do not change *out" }, STRIDED },
+    { { 2, "does not fit",
+        "only a size of 1 can become another size; if the shape does not fit, return false and do not change *out" },
+      STRIDED },
 };
 static const tensor_case broadcast_shape_cases[] = {
-    { { 4, "common shape", "align the shapes at the end; where one size is 1 use the other, even if it is 0" }, WITH_1S,
+    { { 4, "common shape",
+        "align the shapes at their last dimensions; where one size is 1, take the other, even if it is 0" }, WITH_1S,
       .fits = true },
-    { { 2, "no common shape", "two different sizes, neither of them 1: return false and do not change *out" }, ANY },
+    { { 2, "no common shape", "where two sizes differ and neither is 1, return false and do not change *out" }, ANY },
 };
 
 /* ---- 00.6 */
 static const tensor_case reshape_cases[] = {
-    { { 4, "contiguous", "a contiguous view can have any shape with as many elements; keep its offset" }, OFFSET,
+    { { 4, "contiguous",
+        "a contiguous view can have any shape with the same number of elements; keep its offset" }, OFFSET,
       .fits = true },
     { { 4, "split and merge, strided",
-      "two dimensions merge where stride[i] = shape[i+1] * stride[i+1]; any may be split" }, STRIDED, .fits = true },
+      "two dimensions merge where stride[i] = shape[i+1] * stride[i+1]; any dimension may be split" },
+      STRIDED, .fits = true },
     { { 4, "a copy is needed", "if no strides give the same order of elements, return false and do not change *out" },
       STRIDED },
     { { 2, "dimensions of size 1", "inserting or removing a dimension of size 1 changes no other stride" },
@@ -110,14 +122,15 @@ static const tensor_case reshape_cases[] = {
 };
 static const tensor_case reshape_abort_cases[] = {
     { { 1, "another number of elements",
-        "MT_CHECK that old and new shape have as many elements, also where one has none" }, ANY },
+        "an MT_CHECK must test that both shapes have the same number of elements, also where one has none" }, ANY },
 };
 
 /* ---- 00.7 */
 static const tensor_case copy_cases[] = {
     { { 2, "contiguous", "start at the view's offset, not at the storage's first element" }, OFFSET, .dtype = MT_F32 },
     { { 3, "permuted and with gaps", "the last dimension's stride need not be 1" }, STRIDED, .dtype = MT_F32 },
-    { { 3, "repeated elements", "a stride of 0 reads the same element repeatedly" }, REPEATED, .dtype = MT_F32 },
+    { { 3, "repeated elements",
+        "where the stride is 0, the same element is read again and again" }, REPEATED, .dtype = MT_F32 },
     { { 2, "1-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_U8 },
     { { 1, "2-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_F16 },
     { { 2, "8-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_I64 },

@@ -173,6 +173,15 @@ bool mg_is(mg_run *run, const char *name, const int64_t *want, int64_t n, const 
     return true;
 }
 
+bool mg_returns(mg_run *run, const char *name, bool want, const char *what)
+{
+    static const char *const word[] = { "false", "true" };
+    if (!mg_call(run))
+        return false;
+    return *(const int64_t *)mg_result(run, name) == want ||
+           mg_fail(run, "%s: returned %s   expected %s", what, word[!want], word[want]);
+}
+
 bool mg_answers(mg_run *run, const char *name, const int64_t *want, int64_t n, const char *what)
 {
     return mg_call(run) && mg_is(run, name, want, n, what);

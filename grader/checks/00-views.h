@@ -60,3 +60,6 @@ bool mg_expect_view(mg_run *run, const mt_view *want, const mt_view *from);
 /* mg_is -- output `name` is exactly want[0..n-1]; `what` describes it. mg_answers: the same, after mg_call. */
 bool mg_is(mg_run *run, const char *name, const int64_t *want, int64_t n, const char *what);
 bool mg_answers(mg_run *run, const char *name, const int64_t *want, int64_t n, const char *what);
+
+/* mg_returns -- after mg_call: what the function returned, the output `name`, is `want`. */
+bool mg_returns(mg_run *run, const char *name, bool want, const char *what);

@@ -13,12 +13,14 @@
 
 static const matmul_case naive_cases[] = {
     { { 5, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j]; for K = 0 it is zero" }, NAIVE, MM_SIZES },
-    { { 3, "transposed", "read transposed, element (i,k) of A is a[k * lda + i]" }, NAIVE, MM_TRANS },
-    { { 4, "strides and writing", "rows start ld apart, MT_OVERWRITE must not read C, MT_ACCUMULATE must add to it" },
+    { { 3, "transposed", "if A is transposed, its element (i,k) is a[k * lda + i]; B likewise" }, NAIVE, MM_TRANS },
+    { { 4, "strides and writing",
+        "rows begin lda, ldb and ldc elements apart; MT_OVERWRITE must not read C, MT_ACCUMULATE must add to it" },
       NAIVE, MM_STRIDES },
 };
 static const matmul_case reordered_cases[] = {
-    { { 4, "every size", "with k in the middle, a step adds A[i,k] times a row of B to a row of C" }, REORDERED,
+    { { 4, "every size",
+        "with the loop over k in the middle, each step adds A[i,k] times a row of B to a row of C" }, REORDERED,
       MM_SIZES },
     { { 3, "transposed", "the strides of A and B depend on trans_a and trans_b" }, REORDERED, MM_TRANS },
     { { 3, "strides and writing",
@@ -29,16 +31,18 @@ static const matmul_case reordered_cases[] = {
 static const matmul_case tiled_cases[] = {
     { { 4, "every size", "the last block of each dimension is shorter: it ends at the edge of the matrix" },
       TILED, MM_SIZES },
-    { { 3, "transposed", "the start of a block depends on the strides of A and B, and so on trans_a and trans_b" },
+    { { 3, "transposed",
+        "where a block begins depends on the strides of A and B, and these depend on trans_a and trans_b" },
       TILED, MM_TRANS },
     { { 3, "strides and writing",
-        "only the first block of K may overwrite C, later ones add; rows of C start ldc apart, and the gap after N is "
-        "not C" },
+        "only the first block of K may overwrite C, later ones add to it; rows of C begin ldc apart, and the gap "
+        "between N and ldc is not part of C" },
       TILED, MM_STRIDES },
 };
 static const matmul_case packed_cases[] = {
     { { 6, "every size",
-        "a tile at the edge has fewer rows or columns, and the last block of K fewer steps: no access beyond them" },
+        "a tile at the edge has fewer rows or columns, and the last block of K has fewer steps: access nothing beyond "
+        "them" },
       PACKED, MM_SIZES },
     { { 4, "transposed", "packing removes the transpose: a transposed A is packed like a plain B" }, PACKED, MM_TRANS },
     { { 4, "strides and writing",
@@ -47,24 +51,25 @@ static const matmul_case packed_cases[] = {
 };
 static const matmul_case parallel_cases[] = {
     { { 2, "every size",
-        "there may be fewer rows, columns or tiles than threads; results that change from run to run are a race" },
+        "there may be fewer rows, columns or tiles than threads; if results change from run to run, there is a race" },
       PARALLEL, MM_SIZES },
-    { { 1, "transposed", "each thread starts at its own part of A and B: use the strides" }, PARALLEL, MM_TRANS },
+    { { 1, "transposed",
+        "each thread begins at its own part of A and B: compute where with the strides" }, PARALLEL, MM_TRANS },
     { { 2, "strides and writing",
-        "each element of C is computed by one thread, which also overwrites or adds; buffers must not be shared (a "
-        "race)" },
+        "one thread computes each element of C, and overwrites it or adds to it; if threads share a buffer, there is "
+        "a race" },
       PARALLEL, MM_STRIDES },
 };
 static const matmul_case thread_cases[] = {
     { { 3, "same bits for any thread count",
-        "split M and N among threads, never K: the order of the sum must not change; NaN: a part of C was not "
-        "computed" },
+        "divide M and N among threads, never K: the order of each sum must not change; a NaN in C is a part that no "
+        "thread computed" },
       .function = PARALLEL },
 };
 
 static const matmul_count reordered_count[] = {
     { { 10, "bytes moved",
-        "the inner loop must run along a row of B and a row of C, which uses all 16 numbers of each cache line",
+        "the inner loop must run along a row of B and a row of C: then all 16 numbers of each cache line are used",
         MG_COUNTS },
       "01.2", REORDERED, MG_L1 },
 };

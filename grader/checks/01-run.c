@@ -59,14 +59,15 @@ static bool check_refused(mg_run *run, const matmul_case *c)
 /* Products far from 1, none of which underflows, and zeros that meet a NaN or an infinity: the oracle has NaN there. */
 static bool check_numbers(mg_run *run, const char *function)
 {
-#define AS_OTHERS "numbers of 1e-24 or 1e33 are as good as others: nothing may be cut off"
+#define AS_OTHERS "products of 1e-24 and 1e33 are ordinary numbers: set no small one to 0, and limit no large one"
     static const struct {
         const char *part, *hint;
         float a, b;
     } factor[] = {
         { "large numbers", AS_OTHERS, 0x1p60f, 0x1p50f },
         { "small numbers", AS_OTHERS, 0x1p-40f, 0x1p-40f },
-        { "NaN and infinity", "0 times NaN or infinity is NaN: no product may be left out, and NaN stays NaN", 1, 1 },
+        { "NaN and infinity", "0 times NaN or infinity is NaN: leave out no product, not even one with a factor of 0",
+          1, 1 },
     };
     enum { M = 30, N = 37, K = 20 };
     for (int t = 0; t < MT_COUNT(factor); t++) {
@@ -98,18 +99,18 @@ typedef struct sizes {
     int64_t shape[10][3]; /* M, N, K, at least one above 0; -1: random */
 } sizes;
 
-/* First a product of whole tiles and vectors, then one with a rest in one dimension only, so that a failure shows in
- * which dimension the error is. Where a dimension is long, the others are small, so that the tolerance is small too. */
+/* First a product of whole tiles and vectors, then one with a remainder in one dimension only, so that a failure shows
+ * in which dimension the error is. Where a dimension is long, the others are small, and so is the tolerance. */
 static const sizes all_sizes[] = {
     { NULL, NULL, { { 168, 64, 32 } } },
-    { "a rest of rows",
-      "only M has a rest (K and N are whole tiles and vectors): the last rows of A and C",
+    { "a remainder of rows",
+      "only M is no multiple of the tiles (K and N are): look at the last rows of A and C",
       { { 173, 64, 32 } } },
-    { "a rest of columns",
-      "only N has a rest (M and K are whole tiles and vectors): the last columns of B and C",
+    { "a remainder of columns",
+      "only N is no multiple of the tiles and vectors (M and K are): look at the last columns of B and C",
       { { 168, 69, 32 } } },
-    { "a rest of terms",
-      "only K has a rest (M and N are whole tiles): the last terms of each sum, also in packing",
+    { "a remainder of terms",
+      "only K is no multiple of the tiles (M and N are): look at the last terms of each sum, also in packing",
       { { 168, 64, 35 } } },
     { NULL,
       NULL,
@@ -125,8 +126,7 @@ static const sizes all_sizes[] = {
     { "a dimension of 1", NULL, { { 1, 1, 1 }, { 1, -1, -1 }, { -1, 1, -1 }, { -1, -1, 1 } } },
     { "no rows or columns", NULL, { { 0, 5, 7 }, { 5, 0, 7 } } },
     { "no terms",
-      "K = 0: a sum of no products is 0: if C is overwritten, it must be 0; if it is added to, nothing is added, so C "
-      "must stay as it is",
+      "with K = 0 every sum is 0: MT_OVERWRITE makes C 0, and MT_ACCUMULATE adds nothing, so C must stay as it is",
       { { 6, 5, 0 } } },
     { "a long dimension", NULL, { { 3, 4231, 5 }, { 2137, 3, 5 }, { 5, 7, 4099 } } },
     { "a dimension above 65536", NULL, { { 70001, 3, 2 }, { 2, 70001, 3 }, { 3, 2, 70001 } } },
@@ -162,8 +162,8 @@ static bool check_again(mg_run *run, const matmul_case *c)
 {
     static const sizes whole = {
         "the same arrays again",
-        "the second call with these arrays, whose numbers changed; they begin 4 bytes behind a "
-        "multiple of 16: pointers need no alignment beyond a float's, and no result may be kept",
+        "this is the second call with these arrays, and their numbers changed: keep nothing from call to call; they "
+        "begin 4 bytes after a multiple of 16: a pointer to float need not be aligned any better",
         { { 5, 64, 32 }, { 6, 32, 64 }, { 7, 128, 48 }, { 9, 48, 128 } }
     };
     char function[64];
@@ -241,14 +241,14 @@ static void check_teams(mg_run *run)
     mg_product p = { .dims = mg_product_tight(190, 150, 170, 0, 0) };
     const int threads = 3;
     mg_part(run, "a call in a parallel region",
-            "in a parallel region a team has one thread: all parts must be computed by the threads that there are, as "
-            "with `omp for`");
+            "a parallel region inside another one has a single thread here: the threads that exist must compute all "
+            "parts, as with `omp for`");
     mg_product_describe(run, "mt_matmul_parallel_cpu in a team", &p);
     mg_threads(run, threads);
     if (!mg_call(run) || !mg_product_expect(run, &p, NULL))
         return;
     mg_part(run, "the number of threads afterwards",
-            "omp_set_num_threads changes all later parallel regions: use the clause num_threads");
+            "omp_set_num_threads changes the threads of all later parallel regions: use the clause num_threads");
     mg_begin(run, "threads left by mt_matmul_parallel_cpu");
     mg_out(run, "threads", MT_I64, MT_SHAPE(3));
     mg_threads(run, threads);
@@ -275,7 +275,7 @@ void mg_01_threads(mg_run *run, const void *one_case)
     mt_matmul_dims added = mg_product_tight(150, 130, 500, MT_NO_TRANS, MT_NO_TRANS);
     added.ldc += 5;
     added.write = MT_ACCUMULATE;
-    mg_part(run, "a product that is added", NULL);
+    mg_part(run, "MT_ACCUMULATE", NULL);
     if (good && check_threads(run, added))
         check_teams(run);
 }

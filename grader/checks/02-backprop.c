@@ -15,7 +15,7 @@ static const mg_kernel_row linear_fwd_cases[] = {
     { { 1, "no bias", "b may be NULL: then out must be overwritten, not added to" },
       { &mg_02_linear_fwd }, .asks = MG_ANY_SIZE,
       .null = "b" },
-    { { 1, "one of each", "a single number: x * w + b" }, { &mg_02_linear_fwd }, .size = { 1, 1, 1 } },
+    { { 1, "one of each", "every size is 1: out is x * w + b" }, { &mg_02_linear_fwd }, .size = { 1, 1, 1 } },
     { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, { &mg_02_linear_fwd }, .size = { MG_ZERO } },
     { { 1, "no inputs", "with I = 0 every row of out is b" }, { &mg_02_linear_fwd }, .size = { 0, MG_ZERO } },
 };
@@ -34,7 +34,7 @@ static const mg_kernel_row linear_bwd_cases[] = {
  * number. */
 static const mg_kernel_row linear_traffic_cases[] = {
     { { 2, "bytes moved for db",
-        "sum along the rows of dout, which uses all 16 numbers of each cache line", MG_COUNTS },
+        "add up dout row by row: then all 16 numbers of each cache line are used", MG_COUNTS },
       { &mg_02_linear_bwd }, .size = { 1009, 1, 983 }, .null = "dx dw", .held = true,
       .bar = "02.2", .moves = "dout db db", .cache = MG_L1 },
 };
@@ -46,73 +46,78 @@ static const mg_kernel_row relu_fwd_cases[] = {
 };
 static const mg_kernel_row relu_nan_cases[] = {
     { { 1, "NaN stays NaN",
-        "a comparison with NaN is false: with x < 0 ? 0 : x a NaN stays NaN, so diverged values remain visible; and in "
-        "backward nothing is added where saved <= 0, not 0 * dout, and dout everywhere else" },
+        "a comparison with NaN is false: choose the one with which a NaN stays NaN, so that diverged values remain "
+        "visible; backward adds nothing (not 0 * dout) where saved <= 0, and dout everywhere else" },
       { &mg_02_relu_fwd, &mg_02_relu_bwd_of_x }, .asks = MG_NAN },
 };
 static const mg_kernel_row relu_bwd_cases[] = {
-    { { 2, "saved is out", "dx += dout, except where saved <= 0: at exactly 0 the slope is 0" }, { &mg_02_relu_bwd },
+    { { 2, "saved is out",
+        "add dout to dx, except where saved <= 0: at exactly 0 the slope is 0" }, { &mg_02_relu_bwd },
       .asks = ELEMENTS, .special = mg_02_far },
     { { 1, "saved is x", "where the saved value is negative the slope is 0" },
       { &mg_02_relu_bwd_of_x }, .special = mg_02_far },
     { { 1, "adds to what is there", ADD }, { &mg_02_relu_bwd }, .held = true, .special = mg_02_far },
 };
 static const mg_kernel_row sigmoid_fwd_cases[] = {
-    { { 2, "values", "1 / (1 + exp(-x)), to a few roundings of 1" },
+    { { 2, "values", "the result is 1 / (1 + exp(-x)), exact to a few roundings of 1" },
       { &mg_02_sigmoid_fwd }, .asks = ELEMENTS | MG_IN_PLACE,
       .dist = NORMAL(0, 4), .special = mg_02_far_to_infinity },
-    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: use exp(-|x|) only" },
+    { { 1, "large inputs",
+        "exp overflows float above 88, and inf / inf is NaN: write both signs of x such that no exponent is positive" },
       { &mg_02_sigmoid_fwd },
       .dist = UNIFORM(-120, 120), .special = mg_02_far_to_infinity },
 };
 static const mg_kernel_row sigmoid_bwd_cases[] = {
-    { { 2, "slope", "from the output alone: dx += dout * out * (1 - out)" }, { &mg_02_sigmoid_bwd }, .asks = ELEMENTS,
+    { { 2, "slope",
+        "the slope follows from the output alone: dx += dout * out * (1 - out)" },
+      { &mg_02_sigmoid_bwd }, .asks = ELEMENTS,
       .held = true, .special = mg_02_far },
 };
 static const mg_kernel_row tanh_fwd_cases[] = {
-    { { 2, "values", "tanh(x); results near 0 need full relative precision too" }, { &mg_02_tanh_fwd },
+    { { 2, "values", "the result is tanh(x); near 0 it needs its full relative precision, too" }, { &mg_02_tanh_fwd },
       .asks = ELEMENTS | MG_IN_PLACE, .special = mg_02_far_to_infinity },
     { { 1, "large inputs", "for large |x| the result is -1 or 1; exp(2x) overflows, tanhf does not" },
       { &mg_02_tanh_fwd },
       .dist = UNIFORM(-120, 120), .special = mg_02_far_to_infinity },
 };
 static const mg_kernel_row tanh_bwd_cases[] = {
-    { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" },
+    { { 2, "slope", "the slope follows from the output alone: dx += dout * (1 - out * out)" },
       { &mg_02_tanh_bwd }, .asks = ELEMENTS, .held = true,
       .special = mg_02_far },
 };
 static const mg_kernel_row gelu_fwd_cases[] = {
     { { 3, "values",
-        "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh form is another function, and 1 / 2 in C is 0" },
+        "the result is x * Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh form differs, and 1 / 2 in C is 0" },
       { &mg_02_gelu_fwd }, .asks = ELEMENTS | MG_NAN, .special = mg_02_far_cubed },
     { { 1, "in place", AT_ONCE }, { &mg_02_gelu_fwd }, .in_place = true, .special = mg_02_far_cubed },
 };
 static const mg_kernel_row gelu_bwd_cases[] = {
-    { { 3, "slope", "the derivative of a product has two terms: Phi(x) + x * phi(x), phi the normal density" },
+    { { 3, "slope", "the derivative of a product has two terms: Phi(x) + x * phi(x), where phi is the normal density" },
       { &mg_02_gelu_bwd }, .asks = ELEMENTS, .special = mg_02_far_cubed },
     { { 1, "adds to what is there", ADD }, { &mg_02_gelu_bwd }, .held = true, .special = mg_02_far_cubed },
 };
 static const mg_kernel_row gelu_tanh_fwd_cases[] = {
-    { { 2, "values", "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))" }, { &mg_02_gelu_tanh_fwd },
+    { { 2, "values", "the result is x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))" }, { &mg_02_gelu_tanh_fwd },
       .asks = ELEMENTS | MG_IN_PLACE | MG_NAN, .special = mg_02_far_cubed },
 };
 static const mg_kernel_row gelu_tanh_bwd_cases[] = {
     { { 2, "slope",
-        "dx += dout * slope, not =; compare your slope with (f(x + h) - f(x - h)) / 2h of your forward, at x = 0, 1 "
-        "and -1 with h = 0.01" },
+        "add dout * slope to dx; compare your slope with (f(x + h) - f(x - h)) / 2h, where f is your forward, at x = "
+        "0, 1 and -1 with h = 0.01" },
       { &mg_02_gelu_tanh_bwd }, .asks = ELEMENTS, .held = true, .special = mg_02_far_cubed_slope },
 };
 
 /* ---- 02.6 softmax */
 static const mg_kernel_row softmax_fwd_cases[] = {
     { { 3, "random rows",
-        "row n begins at element n * C: exp(x - max) divided by the sum over all C columns" }, { &mg_02_softmax_fwd },
+        "row n begins at element n * C; each result is exp(x - max) divided by the sum over all C columns" },
+      { &mg_02_softmax_fwd },
       .asks = MG_EVERYTHING, .special = mg_02_softmax_edges },
     { { 1, "large logits",
         "exp(90) overflows float: subtract the row's maximum first, which may be far below 0" },
       { &mg_02_softmax_fwd }, .size = { 0, 10 }, .dist = NORMAL(0, 1000), .special = mg_02_far_logits },
     { { 1, "large negative logits", "all exponentials underflow, and 0 / 0 is NaN: subtract the row's maximum first, "
-        "which begins with the row's first element, not with 0" },
+        "and begin its search with the row's first element, not with 0" },
       { &mg_02_softmax_fwd }, .size = { 0, 10 }, .dist = UNIFORM(-130, -110), .special = mg_02_negative_logits },
     { { 1, "one column", "the answer is exactly 1", MG_EASY }, { &mg_02_softmax_fwd }, .size = { 7, 1 } },
     { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, { &mg_02_softmax_fwd }, .size = { MG_ZERO, 10 } },
@@ -122,7 +127,8 @@ static const mg_kernel_row softmax_fwd_cases[] = {
       { &mg_02_softmax_fwd }, .asks = MG_NAN },
 };
 static const mg_kernel_row softmax_bwd_cases[] = {
-    { { 3, "random rows", "each output depends on every input of its row: out * (dout - sum of dout * out)" },
+    { { 3, "random rows",
+        "each output depends on every input of its row: dx += out * (dout - the row's sum of dout * out)" },
       { &mg_02_softmax_bwd }, .asks = MG_EVERYTHING },
     { { 1, "adds to what is there", ADD }, { &mg_02_softmax_bwd }, .held = true },
 };
@@ -144,18 +150,22 @@ static const mg_kernel_row cross_entropy_fwd_cases[] = {
 };
 static const mg_kernel_row cross_entropy_bwd_cases[] = {
     { { 4, "random rows",
-        "row n: dloss[n] * (probs - 1) at its label, dloss[n] * probs elsewhere; dloss contains the factor 1/N" },
+        "row n gets dloss[n] * (probs - 1) at its label and dloss[n] * probs elsewhere; dloss contains the factor "
+        "1/N" },
       { &mg_02_cross_entropy_bwd }, .asks = MG_EVERYTHING },
     { { 1, "adds to what is there", ADD }, { &mg_02_cross_entropy_bwd }, .held = true },
 };
 
 /* ---- 02.8, 02.9 */
 static const init_case init_cases[] = {
-    { { 3, "He", "normal with standard deviation sqrt(2 / fan_in); the variance is 2 / fan_in" }, .xavier = false },
-    { { 3, "Xavier", "uniform between -a and a with a = sqrt(6 / (fan_in + fan_out))" }, .xavier = true },
+    { { 3, "He",
+        "the numbers are normal with standard deviation sqrt(2 / fan_in); 2 / fan_in is the variance" },
+      .xavier = false },
+    { { 3, "Xavier",
+        "the numbers are uniform between -a and a with a = sqrt(6 / (fan_in + fan_out))" }, .xavier = true },
 };
 static const mg_case mlp_forward_cases[] = {
-    { 3, "logits", "three linear layers, ReLU after the first two only" },
+    { 3, "logits", "a ReLU follows each linear layer but the last" },
 };
 static const mg_case mlp_backward_cases[] = {
     { 5, "loss and gradient",

@@ -18,7 +18,7 @@ static bool expect_tails(mg_run *run, int64_t n, double stddev)
     double mean = sum / (2 * (double)n);
     if (fabs(mean - 3) <= 6.2 * sqrt(96 / (2 * (double)n)))
         return true;
-    mg_hint(run, "a sum of a few uniform numbers is not normal: far from 0 it is too rare");
+    mg_hint(run, "a sum of a few uniform numbers is not normal: numbers far from 0 are too rare");
     mg_fail(run, "%lld numbers: the mean of (w / %.4g)^4 is %.4g   expected 3", 2 * (long long)n, stddev, mean);
     return false;
 }
@@ -55,7 +55,7 @@ static bool expect_new(mg_run *run, int64_t n)
     free(pair);
     if (i >= count)
         return true;
-    mg_hint(run, "each number is drawn once, and rng goes on with each: two calls have no number in common");
+    mg_hint(run, "draw each number anew from rng, which advances with each: two calls have no number in common");
     mg_fail(run, "%lld numbers in two calls: a pair of neighbouring numbers occurs twice", 2 * (long long)n);
     return false;
 }
@@ -98,7 +98,7 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
         return false;
     }
     if (fabs(lag) > 6.2 * square / sqrt((double)n)) { /* the same */
-        mg_fail(run, "numbers that follow each other are correlated: each must be drawn for itself");
+        mg_fail(run, "neighbouring numbers are correlated: each must be drawn by itself");
         return false;
     }
     if (n > 1000000 && (!expect_new(run, n) || (!c->xavier && !expect_tails(run, n, scale))))
@@ -175,7 +175,7 @@ static bool any_count(mg_run *run, const init_case *c)
     if (!draw(run, c, 1 + 2 * mg_pick(rng, 10000, 15000), mg_pick(rng, 40000, 90000), second))
         return false;
     if (same_start(first, second))
-        mg_fail(run, "two generators with other seeds gave the same numbers: draw from rng");
+        mg_fail(run, "two generators with different seeds gave the same numbers: draw from rng");
     mg_part(run, "2,000,000 numbers", NULL);
     if (!draw(run, c, 2000000, 1, first))
         return false;

@@ -153,9 +153,9 @@ const mg_kernel mg_02_gelu_tanh_bwd = BACKWARD("gelu_tanh", .about = MG_GELU_TAN
 
 /* The formulas of sigmoid and tanh include infinity. The cube of 2^42 is still a float, as the slope of GELU by tanh
  * needs it (kernels/kernels.h). */
-#define FAR_HINT                                                                                                      \
-    "inputs from 1e-30 to 2^40 and more: tiny results need their full relative precision; far out a float overflows " \
-    "to inf, and inf / inf, inf - inf and 0 * inf are NaN"
+#define FAR_HINT                                                                                                       \
+    "inputs are from 1e-30 to 2^40 and more: tiny results need their full relative precision; large numbers overflow " \
+    "to inf on the way, and inf / inf, inf - inf and 0 * inf are NaN"
 #define FAR(low, high, most) { "far inputs", FAR_HINT, { 331 }, MIXED(low, high), far_inputs, .value = most }
 const mg_special mg_02_far[] = { FAR(-20, 100, 66), { 0 } };
 const mg_special mg_02_far_to_infinity[] = { FAR(-20, 100, 200), { 0 } };
@@ -236,11 +236,11 @@ const mg_kernel mg_02_softmax_bwd = { "mt_softmax_bwd_cpu",
                                       .least = { 0, 1 } };
 
 const mg_special mg_02_softmax_edges[] = {
-    { "logits of -inf", "a logit of -inf has the probability 0: exp(-inf - max)", { 3, 41 }, .prepare = mask },
+    { "logits of -inf", "a logit of -inf has the probability exp(-inf - max) = 0", { 3, 41 }, .prepare = mask },
     { "rows without columns must abort", NULL, { 1, MG_ZERO }, .aborts = "C < 1 with N > 0" },
     { 0 },
 };
-#define FARTHEST "the logits are up to 1.7e38 here: x - max is still a float, so limit nothing"
+#define FARTHEST "the logits are up to 1.7e38 here, and x - max still fits in a float: limit no number"
 const mg_special mg_02_far_logits[] = {
     { "logits far below 0", FARTHEST, .dist = UNIFORM(-1.7e38, -1e38) },
     { "the farthest logits", FARTHEST, .dist = UNIFORM(-1.7e38, 1.7e38) },
@@ -308,14 +308,14 @@ static bool is_named(mg_trial *t)
            (llabs(t->value) <= t->size[1] || mg_expect_named(t->run, "value", t->value));
 }
 
-#define WRONG(row, number)                                     \
-    { "label[" #row "] = " #number " must abort",              \
-      "every row's label is checked, against 0 and against C", \
-      { 2719, 5 },                                             \
-      .prepare = one_label,                                    \
-      .place = row,                                            \
-      .value = number,                                         \
-      .aborts = "a label out of range",                        \
+#define WRONG(row, number)                                    \
+    { "label[" #row "] = " #number " must abort",             \
+      "test the label of every row, against 0 and against C", \
+      { 2719, 5 },                                            \
+      .prepare = one_label,                                   \
+      .place = row,                                           \
+      .value = number,                                        \
+      .aborts = "a label out of range",                       \
       .after = is_named }
 const mg_special mg_02_wrong_labels[] = {
     WRONG(2718, -1), WRONG(2718, 5), WRONG(2718, -100), WRONG(2718, 2147483647), WRONG(0, 7), WRONG(1359, 1000), { 0 },

@@ -179,10 +179,11 @@ static void recognise_loss(mg_run *run, const trial *t)
     if (!t->N)
         mg_hint(run, "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early");
     else if (!mg_wrong(run, "loss", 0, N * t->loss[0], N * t->loss[1]))
-        mg_hint(run, "this is the sum of the rows' losses: the function returns their mean");
+        mg_hint(run, "this is the sum of the rows' losses, but the function returns their mean");
     else
-        mg_hint(run, "the loss is that of the forward's logits: if `perceptron forward` fails too, mend that first; "
-                     "else look at what mt_cross_entropy_fwd_cpu gets, and at how the rows' losses become their mean");
+        mg_hint(run, "the loss is computed from the logits of forward: if `perceptron forward` fails too, mend that "
+                     "first; else look at what mt_cross_entropy_fwd_cpu gets, and at how the rows' losses become their "
+                     "mean");
 }
 
 /* A second backward after the same forward, and the logits of that. */
@@ -287,7 +288,7 @@ void mg_02_train(mg_run *run, const void *one_case)
         snprintf(what, sizeof what, "%d epochs", EPOCHS);
         mg_digits_judge(run, &sets, mg_mlp_accuracy(mg_result(run, "params"), width, &sets.test), what);
     } else if (run->row->verdict == MG_TIMEOUT) {
-        mg_note(run, "in no endless loop? then the products are too slow: mt_matmul_cpu computes them");
+        mg_note(run, "if no loop is endless, the products are too slow: let mt_matmul_cpu compute them");
     }
     mg_digits_close(&sets.test);
 }

@@ -12,30 +12,32 @@ static const kinds_case wants_cases[] = {
 };
 static const kinds_case edge_cases[] = {
     { { 4, "to the node that computed an input",
-        "an input with a node gets an edge to it, whatever its requires_grad is; hold the node: mt_node_retain" },
+        "an input with a node gets an edge to that node, whatever its requires_grad is; mt_node_retain holds the "
+        "node" },
       KIND(MG_RESULT) | KIND(MG_ASKS_TOO) | KIND(MG_SPENT), KIND(MG_RESULT) | KIND(MG_SPENT), 0, false },
-    { { 3, "to a leaf", "a leaf with requires_grad goes into edge.leaf; hold it: mt_retain" },
+    { { 3, "to a leaf", "a leaf with requires_grad goes into edge.leaf; mt_retain holds it" },
       KIND(MG_ASKS), KIND(MG_ASKS), 0, false },
     { { 3, "to nowhere", "the edge of an input without a gradient has neither a node nor a leaf" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 0, false },
 };
 static const kinds_case record_cases[] = {
     { { 2, "a node if a gradient is needed",
-        "one input that needs a gradient is enough, in any position, of any type, and every input gets an edge; set "
+        "one input that needs a gradient is enough, whatever its position and type; every input gets an edge; set "
         "out->node" },
       KIND(MG_PLAIN), KIND(MG_ASKS), 0, false },
     { { 2, "an input used twice",
-        "x * x has two edges to x, which both hold it: backward delivers a gradient through each" },
+        "x * x has two edges to x, and each holds a reference to it: backward delivers a gradient through each" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS) | KIND(MG_RESULT), 0, true },
-    { { 4, "none if no gradient is needed", "no input needs a gradient: return NULL and do not change out", MG_EASY },
+    { { 4, "none if no gradient is needed",
+        "if no input needs a gradient, return NULL and do not change out", MG_EASY },
       KIND(MG_PLAIN), 0, 0, false },
     { { 4, "none inside no_grad",
-        "mt_recording() tells whether ops are recorded now; mt_no_grad_begin and _end nest: count them", MG_EASY },
+        "mt_recording() says whether ops are recorded now; mt_no_grad_begin and mt_no_grad_end nest", MG_EASY },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 2, false },
 };
 static const mg_case detach_cases[] = {
     { 8, "same memory, no history",
-      "an alias shares storage and view and has no node; call mt_scope_adopt so that the scope frees it" },
+      "an alias shares storage and view and has no node; mt_scope_adopt makes the scope free it" },
 };
 
 /* ---- 03.5 .. 03.7 the walk */
@@ -47,7 +49,7 @@ static const graph_case count_cases[] = {
         "derive the counts of two diamonds in a row on paper (handout): they do not grow with the number of paths" },
       mg_03_diamonds, LOOK_VISITS | LOOK_ORDER, 1 },
     { { 5, "every node after its users",
-        "a node is visited when its count reaches 0; so which gradients must the count include?" },
+        "a node is visited when its count reaches 0: compare the count with the number of gradients that it gets" },
       mg_03_random, LOOK_VISITS | LOOK_ORDER, 1 },
 };
 static const buffer_case buffer_cases[] = {
@@ -55,7 +57,7 @@ static const buffer_case buffer_cases[] = {
     { { 2, "zeros at first, of a leaf", "at the first call edge->leaf->grad is NULL: allocate zeros" }, 1, false },
     { { 2, "the sum so far", "later calls must return the sum so far, not zeros" }, 0, true },
     { { 2, "none for an input without gradient",
-        "without a node and a leaf there is no gradient: return NULL", MG_EASY },
+        "an edge without a node and a leaf has no gradient: return NULL", MG_EASY },
       2, false },
 };
 static const graph_case add_cases[] = {
@@ -85,13 +87,14 @@ static const mg_case long_chain_cases[] = {
 };
 static const mg_case memory_cases[] = {
     { 5, "memory is freed during backward",
-      "when its backward has run, mt_node_consume frees what a node saved, and not earlier" },
+      "mt_node_consume frees what a node saved: call it as soon as the node's backward has run, and not earlier" },
 };
 static const misuse_case misuse_cases[] = {
-    { { 2, "a second backward is refused", "mt_node_consume marks the node; the next walk must check the mark" },
+    { { 2, "a second backward is refused",
+        "mt_node_consume marks a node as consumed, and the next walk must test for that mark (mt_node_check_fresh)" },
       MG_SAME_LOSS_TWICE, MG_SHARED_PART, true, true },
     { { 2, "a saved tensor written in place is refused",
-        "backward must run the ops, which compare the version of each saved tensor" },
+        "run each op's backward, which compares the versions of its saved tensors (mt_saved_tensor)" },
       MG_WRITTEN, MG_WRITTEN_UNSAVED, true, false },
     { { 2, "nodes without a gradient are skipped",
         "node->grad is NULL if no user delivered anything: do not run the op, but count down its inputs" },

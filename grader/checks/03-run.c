@@ -52,8 +52,8 @@ static bool wants_once(mg_run *run, const kinds_case *c, bool quiet)
         others = others && (kind[i] == MG_SPENT || (double)got[i] == want[i]);
     for (int64_t i = 0; i < n && others; i++)
         if (kind[i] == MG_SPENT && !got[i])
-            mg_hint(run, "this tensor's node was consumed by an earlier backward: it is computed from a parameter all "
-                         "the same, and the next backward refuses it");
+            mg_hint(run, "an earlier backward consumed this tensor's node: it still needs a gradient, and the next "
+                         "backward finds the node and refuses it");
     return mg_expect(run, "wants", want, NULL);
 }
 
@@ -105,6 +105,8 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
             continue;
         const char *words = wrong_edge(edge + i * 4, kind[i], 1 + (twice && i % (n - 1) == 0), k >= 2 * n);
         const char *again = twice && i == n - 1 ? ", input 0 again," : "";
+        if (words && k >= 2 * n)
+            mg_hint(run, "each edge holds exactly one reference to what it leads to: one mt_node_retain or mt_retain");
         if (words)
             mg_fail(run, "the edge of input %lld%s %s", (long long)i, again, words);
         whole = !words;
@@ -115,9 +117,9 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
 static bool judge_freed(mg_run *run)
 {
     const int64_t *bytes = mg_result(run, "bytes never freed");
+    mg_hint(run, "out holds the one reference that mt_node_new returns: do not add another");
     if (*bytes != 0)
-        mg_fail(run, "%lld bytes were never freed: the one reference of mt_node_new belongs to out; do not add another",
-                (long long)*bytes);
+        mg_fail(run, "%lld bytes were never freed", (long long)*bytes);
     return *bytes == 0;
 }
 
@@ -137,7 +139,7 @@ static bool record_once(mg_run *run, const char *part, const kinds_case *c, int6
         kind[n - 1] = kind[0] = last ? MG_ASKS : MG_RESULT;
     for (int64_t i = 0; i < n; i++)
         wanted = wanted || kind[i] != MG_PLAIN;
-    mg_hint(run, "an edge must hold what it leads to: else that is freed while the edge is still there");
+    mg_hint(run, "an edge must hold a reference to what it leads to: else that is freed while the edge is still there");
     if (!mg_call(run))
         return false;
     mg_hint(run, "%s", c->head.hint);

@@ -182,8 +182,8 @@ static void describe_graph(mg_run *run, const mg_graph *g, int passes, bool free
 }
 
 #define FREED                                                                                                    \
-    "the inner values were freed before backward, as a function does that returns the loss only: what backward " \
-    "needs is in nodes and edges, and node->result is NULL then"
+    "the inner values were freed before backward, as by a function that returns only the loss: node->result is " \
+    "NULL then, and all that backward needs is in nodes and edges"
 
 static bool graph_once(mg_run *run, const char *part, const graph_case *c, mg_graph *g, bool freed)
 {

@@ -172,7 +172,7 @@ static const request any_norm[] = {
 static const request any_range[] = {
     BOTH("large elements", NULL, 31, MIXED(80, 126), 0.5),
     BOTH("small elements", NULL, 31, MIXED(-120, -80), 0.5),
-    BOTH("denormal elements", "all elements are denormal here: 1e-40 is not 0, nor is its square in double", 31,
+    BOTH("denormal elements", "all elements are denormal here: neither 1e-40 nor its square in double is 0", 31,
          MIXED(-140, -130), 0.5),
     BOTH("a norm above FLT_MAX",
          "every element is 3e38 here, and the norm is above FLT_MAX: a double holds it, so it is finite", 11,
@@ -192,8 +192,8 @@ static const request one_factor[] = {
 static const request short_ones[] = {
     { CLIP(ANY), .times = 10, .low = 1.01, .high = 3 },
     { "an infinite limit", NULL, CLIP(2), .size = 7, .low = INFINITY },
-    { "a norm of exactly max_norm", "at the limit is not above it", CLIP(4), .size = 1, .dist = UNIFORM(3, 3),
-      .low = 1 },
+    { "a norm of exactly max_norm", "the norm is max_norm exactly, so it is not above max_norm: change nothing",
+      CLIP(4), .size = 1, .dist = UNIFORM(3, 3), .low = 1 },
     { "a limit near the norm", NEAR, CLIP(2), .size = 31, .low = 1 + 1e-6 },
 };
 static const request nothing_left[] = {

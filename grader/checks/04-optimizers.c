@@ -4,19 +4,20 @@
 
 // clang-format off
 
-#define ZEROS_HINT "0 / (sqrt(0) + eps) is 0 only with eps; without it, it is NaN"
+#define ZEROS_HINT "if all gradients were 0, the step is 0 / (sqrt(0) + eps) = 0; without eps it is 0 / 0, which is NaN"
 
 /* ---- 04.1 SGD, momentum, Nesterov */
 #define SGD(about)      "mt_sgd_update_cpu", MT_SGD, about
 #define MOMENTUM(about) "mt_momentum_update_cpu", MT_MOMENTUM, about
 #define NESTEROV(about) "mt_nesterov_update_cpu", MT_NESTEROV, about
 static const update_case sgd_cases[] = {
-    { { 2, "every size", "p -= lr * g, element by element; any size may be 0" }, SGD(UP_SIZES) },
+    { { 2, "every size", "p -= lr * (g + decay * p), element by element; any size may be 0" }, SGD(UP_SIZES) },
     { { 1, "weight decay", "decay is part of the gradient: p -= lr * (g + decay * p)" }, SGD(UP_DECAY) },
     { { 1, "any number of threads", THREADS_HINT }, SGD(UP_THREADS) },
 };
 static const update_case momentum_cases[] = {
-    { { 2, "every size", "b = momentum * b + g, then p -= lr * b, with the new b" }, MOMENTUM(UP_SIZES) },
+    { { 2, "every size",
+        "b = momentum * b + g, where g contains decay * p; then p -= lr * b, with the new b" }, MOMENTUM(UP_SIZES) },
     { { 1, "weight decay", "add decay * p to g before b is updated" }, MOMENTUM(UP_DECAY) },
     { { 2, "1,000 steps",
         "multiply b by lr in the update of p, not g in the update of b: a schedule changes lr between steps" },
@@ -24,8 +25,8 @@ static const update_case momentum_cases[] = {
 };
 static const update_case nesterov_cases[] = {
     { { 3, "every size",
-        "follow the three lines of the handout with numbers (f = p^2 / 2, lr 0.1, momentum 0.9), and your formula "
-        "beside them" },
+        "compute three steps by the handout's equations (f = p^2 / 2, lr 0.1, momentum 0.9) and by your formula, and "
+        "compare; each g contains decay * p" },
       NESTEROV(UP_SIZES) },
     { { 1, "weight decay", "every use of g means the gradient with decay * p in it" }, NESTEROV(UP_DECAY) },
     { { 2, "1,000 steps", "b is the same as for momentum: only the step differs" }, NESTEROV(UP_LONG) },
@@ -34,27 +35,31 @@ static const update_case nesterov_cases[] = {
 /* ---- 04.2 RMSprop */
 #define RMSPROP(about) "mt_rmsprop_update_cpu", MT_RMSPROP, about
 static const update_case rmsprop_cases[] = {
-    { { 2, "every size", "v averages the SQUARE of the gradient, and the step is divided by its root" },
+    { { 2, "every size",
+        "v averages the SQUARE of g, where g contains decay * p; the step is divided by the root of v" },
       RMSPROP(UP_SIZES) },
-    { { 2, "eps outside the root", "sqrt(v) + eps, not sqrt(v + eps)" }, RMSPROP(UP_EPS) },
+    { { 2, "eps outside the root", "divide by sqrt(v) + eps, not by sqrt(v + eps)" }, RMSPROP(UP_EPS) },
     { { 1, "weight decay", "add decay * p to g before v is updated" }, RMSPROP(UP_DECAY) },
     { { 1, "elements without a gradient", ZEROS_HINT }, RMSPROP(UP_ZEROS) },
-    { { 2, "1,000 steps", "v = beta2 * v + (1 - beta2) * g^2, also for g = 0" }, RMSPROP(UP_LONG) },
+    { { 2, "1,000 steps",
+        "v becomes beta2 * v + (1 - beta2) * g^2 in every step, also where g = 0" }, RMSPROP(UP_LONG) },
 };
 
 /* ---- 04.3 Adam */
 #define ADAM(about) "mt_adam_update_cpu", MT_ADAM, about
 static const update_case adam_cases[] = {
-    { { 2, "every size", "m averages g, v its square; the step is m_hat / (sqrt(v_hat) + eps)" }, ADAM(UP_SIZES) },
+    { { 2, "every size",
+        "m averages g, and v averages g^2, where g contains decay * p; the step is lr * m_hat / (sqrt(v_hat) + eps)" },
+      ADAM(UP_SIZES) },
     { { 3, "first steps", "m and v start at 0: divide by 1 - beta^t with t = u->step, which is 1 in the first step" },
       ADAM(UP_FIRST) },
-    { { 2, "eps outside the root", "sqrt(v_hat) + eps, as in Adam's paper; the textbook has sqrt(v + eps)" },
+    { { 2, "eps outside the root", "divide by sqrt(v_hat) + eps, as in Adam's paper; the textbook has sqrt(v + eps)" },
       ADAM(UP_EPS) },
     { { 1, "weight decay", "Adam adds decay * p to g before m and v are updated (AdamW does not)" },
       ADAM(UP_DECAY) },
     { { 1, "elements without a gradient", ZEROS_HINT }, ADAM(UP_ZEROS) },
     { { 1, "resumed", RESUMED_HINT }, ADAM(UP_RESUMED) },
-    { { 2, "1,000 steps", "small errors of all steps add up: compute 1 - beta in double" }, ADAM(UP_LONG) },
+    { { 2, "1,000 steps", "the small errors of all steps add up: compute 1 - beta in double" }, ADAM(UP_LONG) },
     { { 1, "any number of threads", THREADS_HINT }, ADAM(UP_THREADS) },
 };
 
@@ -62,17 +67,23 @@ static const update_case adam_cases[] = {
 #define PASSES(about) "mt_adamw_multipass_update_cpu", MT_ADAMW, about
 #define FUSED(about)  "mt_adamw_update_cpu", MT_ADAMW, about
 static const update_case passes_cases[] = {
-    { { 2, "every size", "m, v, m_hat, v_hat, p: five loops; scratch holds m_hat, then v_hat" }, PASSES(UP_SIZES) },
+    { { 2, "every size",
+        "there are five loops, for m, v, m_hat, v_hat and p; the first half of scratch holds m_hat, the second v_hat" },
+      PASSES(UP_SIZES) },
     { { 2, "decoupled decay", "m and v use the gradient without decay; subtract lr * decay * p from p separately" },
       PASSES(UP_DECAY) },
-    { { 1, "first steps", "correct m and v by 1 - beta^t, t = u->step" }, PASSES(UP_FIRST) },
-    { { 1, "eps outside the root", "sqrt(v_hat) + eps" }, PASSES(UP_EPS) },
+    { { 1, "first steps",
+        "divide m and v by 1 - beta^t, each with its own beta; t = u->step is 1 in the first step" },
+      PASSES(UP_FIRST) },
+    { { 1, "eps outside the root", "divide by sqrt(v_hat) + eps, not by sqrt(v_hat + eps)" }, PASSES(UP_EPS) },
     { { 1, "any number of threads", THREADS_HINT }, PASSES(UP_THREADS) },
     { { 2, "1,000 steps", "m and v must not be overwritten by m_hat and v_hat: the next step needs them uncorrected" },
       PASSES(UP_LONG) },
 };
 static const update_case fused_cases[] = {
-    { { 2, "every size", "the same five formulas, one element at a time; scratch may be NULL" }, FUSED(UP_SIZES) },
+    { { 2, "every size",
+        "one loop computes all five formulas for one element after the other; scratch is NULL here" },
+      FUSED(UP_SIZES) },
     { { 2, "decoupled decay", "m and v use the gradient without decay; subtract lr * decay * p from p separately" },
       FUSED(UP_DECAY) },
     { { 1, "first steps", "m_hat and v_hat come from the m and v of this step, not from the old ones" },
@@ -90,12 +101,15 @@ static const mg_case traffic_cases[] = {
 /* ---- 04.6 Lion */
 #define LION(about) "mt_lion_update_cpu", MT_LION, about
 static const update_case lion_cases[] = {
-    { { 2, "every size", "the sign of beta1 * m + (1 - beta1) * g, with the old m" }, LION(UP_SIZES) },
+    { { 2, "every size",
+        "the step is lr times the sign of beta1 * m + (1 - beta1) * g, with the m from before this step" },
+      LION(UP_SIZES) },
     { { 2, "first steps", "there are two averages: beta1 for the step, beta2 for the m that is stored" },
       LION(UP_FIRST) },
     { { 1, "elements without a gradient", "the sign of 0 is 0" }, LION(UP_ZEROS) },
-    { { 1, "decoupled decay", "lr * (sign + decay * p); m does not contain the decay" }, LION(UP_DECAY) },
-    { { 2, "1,000 steps", "update m after p" }, LION(UP_LONG) },
+    { { 1, "decoupled decay",
+        "the step is lr * (sign + decay * p); the decay is in neither m nor the sign" }, LION(UP_DECAY) },
+    { { 2, "1,000 steps", "update p with the old m, then m, in every step" }, LION(UP_LONG) },
 };
 
 /* ---- 04.7 Adafactor */
@@ -103,11 +117,13 @@ static const update_case lion_cases[] = {
 static const update_case adafactor_cases[] = {
     { { 3, "every size", "state[0] has a mean for each row, over its columns; state[1] one for each column" },
       ADAFACTOR(UP_SIZES) },
-    { { 1, "vectors", "one row: r cancels, and c is the average of g^2 itself" }, ADAFACTOR(UP_VECTOR) },
-    { { 2, "large steps", "u as a whole is divided by its rms when that is above 1" }, ADAFACTOR(UP_CLIPPED) },
+    { { 1, "vectors",
+        "with one row r cancels in r / mean(r), and c is the average of g^2 itself" }, ADAFACTOR(UP_VECTOR) },
+    { { 2, "large steps",
+        "divide all of u by rms(u), the root of the mean of u^2, if that is above 1" }, ADAFACTOR(UP_CLIPPED) },
     { { 1, "parameters near zero", "the step is lr times the rms of p, which counts as 0.001 at least" },
       ADAFACTOR(UP_TINY) },
-    { { 1, "elements without a gradient", "eps is added to g^2, so that no mean is 0" }, ADAFACTOR(UP_ZEROS) },
+    { { 1, "elements without a gradient", "add eps to g^2, so that no mean is 0" }, ADAFACTOR(UP_ZEROS) },
     { { 1, "decoupled decay", "subtract lr * decay * p separately, without the factor of the rms" },
       ADAFACTOR(UP_DECAY) },
     { { 1, "any number of threads", THREADS_HINT }, ADAFACTOR(UP_THREADS) },
@@ -119,23 +135,25 @@ static const update_case adafactor_cases[] = {
 static const schedule_case schedule_cases[] = {
     { { 1, "step", "lr is multiplied by gamma floor(t / period) times, first at t = period" },
       MT_SCHEDULE_STEP, false },
-    { { 2, "cosine", "(1 + cos(pi t / period)) / 2 between lr_min and lr; from t = period on the rate is lr_min" },
+    { { 2, "cosine",
+        "the height above lr_min is (lr - lr_min) (1 + cos(pi t / period)) / 2; from t = period on it is 0" },
       MT_SCHEDULE_COSINE, false },
     { { 1, "triangular", "the rate rises during one period and falls during the next; the maximum is at t = period" },
       MT_SCHEDULE_TRIANGULAR, false },
-    { { 1, "triangular2", "triangle number t / (2 period) is half as high above lr_min as the previous one" },
+    { { 1, "triangular2", "each triangle (2 * period steps) is half as high above lr_min as the one before" },
       MT_SCHEDULE_TRIANGULAR2, false },
     { { 1, "exp-range", "the height of the triangle above lr_min is multiplied by gamma^t" },
       MT_SCHEDULE_EXP_RANGE, false },
     { { 2, "warm-up",
-        "step s < warmup has (s + 1) / warmup of the first rate; at s = warmup the schedule begins with t = 0 "
-        "(inf or NaN: you compared with <=)" },
+        "step s < warmup has (s + 1) / warmup times the first rate; at s = warmup the schedule begins with t = 0 "
+        "(with <= in place of < the rate is inf or NaN where warmup is 0)" },
       MT_SCHEDULE_CONSTANT, true },
 };
 
 /* ---- 04.9 norm and clipping */
 static const clip_case norm_cases[] = {
-    { { 2, "every size", "one root of one sum over all elements of all arrays; sum in double" }, CLIP_NORM },
+    { { 2, "every size",
+        "the norm is one root of one sum over the elements of all arrays; add up in double" }, CLIP_NORM },
     { { 1, "large and small elements", "1e20 squared overflows f32: square in double; do not add an eps to the norm" },
       CLIP_RANGE },
 };
@@ -155,8 +173,8 @@ static const clip_case clip_cases[] = {
 /* ---- 04.10 the student's own program */
 static const mg_case program_cases[] = {
     { 8, "digits",
-      "are the gradients cleared after each update? then print the loss of each epoch: while it falls, more epochs "
-      "help, then a wider hidden layer" },
+      "first, are the gradients cleared after each update? then print the loss of each epoch: while it falls, more "
+      "epochs help, later a wider hidden layer" },
 };
 
 #define UPDATE_GROUP(step, title, rule) MG_GROUP(step, title, mg_04_update, rule##_cases)

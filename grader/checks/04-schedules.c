@@ -101,9 +101,10 @@ static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, 
     if (huge)
         return;
     if (!isfinite(got) && s->warmup == 0 && s->gamma > 0)
-        mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
+        mg_hint(run, "with warmup = 0 no step belongs to the warm-up: compare with <, because <= divides by 0 here");
     else if (isfinite(got) && s->warmup > 0 && t >= s->warmup)
-        mg_hint(run, "warm-up is over: step %" PRId64 " is step %" PRId64 " of the schedule itself", t, t - s->warmup);
+        mg_hint(run, "the warm-up is over: step %" PRId64 " is step %" PRId64 " of the schedule itself", t,
+                t - s->warmup);
 }
 
 /* 16 roundings, and one more for each factor of a power computed by multiplication, all relative to the largest
@@ -170,10 +171,10 @@ static bool follow_fixed(mg_run *run, mt_schedule_kind kind)
 {
     static const int64_t periods[] = { 49, 98, 103, 107 }, far[] = { 1ll << 31, 1ll << 32, 1ll << 33 };
     bool good = true;
-    mg_part(run, "around whole periods", "divide integers: 49 times 1 / 49 is below 1 in double");
+    mg_part(run, "around whole periods", "divide t by period as integers: in double, 49 * (1.0 / 49) is below 1");
     for (int i = 0; i < MT_COUNT(periods) && good; i++)
         good = follow_from(run, kind, periods[i], 0.5, periods[i] - 1, 3);
-    mg_part(run, "large powers", "the exponent of a power may be larger than an int holds: pow, not a loop");
+    mg_part(run, "large powers", "the exponent of a power may be larger than an int holds: use pow, not a loop");
     for (int i = 0; i < MT_COUNT(far) && good; i++)
         good = follow_from(run, kind, 1, 1 - 0x1p-31, far[i], 2);
     return good;
@@ -210,9 +211,11 @@ void mg_04_schedule(mg_run *run, const void *one_case)
         { 0 },
         { "steps in any order", "a rate follows from schedule and step alone: keep nothing from the call before",
           .shuffled = true },
-        { "large numbers", "step, period and warm-up are int64_t, and larger here than an int holds or a float exactly",
+        { "large numbers",
+          "step, period and warm-up are int64_t: here they are larger than an int holds, or a float holds exactly",
           .huge = true },
-        { "gamma = 0", "gamma may be 0: its power 0 is 1, but 0 times the logarithm of 0 is NaN", .no_gamma = true },
+        { "gamma = 0", "gamma may be 0, and pow(0, 0) is 1; but exp(t * log(gamma)) computes 0 * -inf, which is NaN",
+          .no_gamma = true },
     };
     const schedule_case *c = one_case;
     bool good = true;

@@ -204,14 +204,16 @@ static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
     else if (t->c->kind == MT_ADAFACTOR && step)
         mg_hint(run, "the means are right; the step is lr max(0.001, rms(p)) u / max(1, rms(u)), plus lr decay p");
     else if (t->c->kind == MT_RMSPROP && step)
-        mg_hint(run, "the average is right, the step is not: eps is added to the root, not to v under it");
+        mg_hint(run, "the average is right, the step is not: it is lr g / (sqrt(v) + eps), where eps is added to the "
+                     "root, not to v under it");
     else if (adam && step)
         mg_hint(run, "the averages are right, the step is not: is each divided by 1 - beta^t, with t = u->step and a "
                      "beta of its own? is eps added to the root, not to v_hat under it?");
     else if (adam)
         mg_hint(run,
-                "m is the average of g, v of its square; both are stored without their correction, and 1 - beta is "
-                "computed in double");
+                "m is the average of g, v that of g^2, %s decay * p in g; both are stored without their correction, "
+                "and 1 - beta is computed in double",
+                t->c->kind == MT_ADAM ? "with" : "without");
 }
 
 /* The first wrong element is one that has no gradient in some steps; or what a size tells. */
@@ -219,7 +221,9 @@ static void recognise(mg_run *run, const mg_trip *t, const char *words)
 {
     int i = -1;
     if (t->c->kind != MT_ADAFACTOR && sscanf(words, "%*[^[][%d]", &i) == 1 && i % 11 == IDLE)
-        mg_hint(run, "element %d has a gradient of 0 in some steps: in them, too, its averages decay and it moves", i);
+        mg_hint(run,
+                "element %d has a gradient of 0 in some steps: in these steps, too, its averages decay and it moves",
+                i);
     else if (t->c->about == UP_SIZES)
         recognise_sizes(run, t, words);
 }

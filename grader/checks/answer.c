@@ -149,8 +149,8 @@ bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user)
         before += a->bytes;
         if (!good) {
             mg_hint(run,
-                    "sums have a fixed order: no atomics of floats, and no other sums in the order in which threads "
-                    "or blocks arrive");
+                    "every sum must have a fixed order: use no atomic additions of floats, and no other sum in the "
+                    "order in which threads or blocks arrive");
             mg_fail(run, "%s has other bits than in a call with the same inputs and the threads in the opposite order",
                     a->name);
         }

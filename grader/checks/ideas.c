@@ -117,7 +117,7 @@ static bool one_unaligned(const asked *a)
     mg_trial t = a->t;
     for (int d = 0; d < a->dims; d++)
         t.size[d] = a->dims == 1 ? 520 : d == a->dims - 1 ? 64 : FEW;
-    part(a, "float4 must begin at multiples of 16 bytes: test each of the pointers", "one array that is not aligned");
+    part(a, "a float4 must begin at a multiple of 16 bytes: test every pointer", "one array that is not aligned");
     for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
         mg_unaligned_one(a->t.run, k);
         good = mg_try(t);
@@ -176,13 +176,13 @@ static bool no_elements(const asked *a)
     static const int64_t none[] = { MG_ZERO, MG_ZERO, MG_ZERO, MG_ZERO };
     for (int d = 0; d < a->dims; d++) {
         part(a,
-             "a size of 0 is allowed: outputs with elements are written, or left if they are added to, and nothing "
-             "else is read or written",
+             "a size of 0 is allowed: an output that still has elements gets sums without terms, which are 0, and "
+             "nothing else is read or written",
              "no elements, %c = 0", a->t.kernel->sizes[d]);
         if (a->t.kernel->least[d] == 0 && !(with_size(a, d, 0) && launches_nothing(a)))
             return false;
     }
-    part(a, "where there are no rows there need be no columns", "no elements, every size is 0");
+    part(a, "all sizes may be 0 at once, even where one alone must not be", "no elements, every size is 0");
     return a->dims == 1 || (mg_try(sized(a, none)) && launches_nothing(a));
 }
 
@@ -210,7 +210,7 @@ static bool large_on_device(const asked *a)
     const char *grid = a->t.kernel->grid;
     const int most = a->dims == 1 ? EMULATED_ALONE : EMULATED;
     for (int d = 0; d < a->dims; d++) {
-        part(a, "a row may have more columns than the threads of a block, its registers and shared memory hold",
+        part(a, "a row may have more columns than a block has threads or shared memory for: loop over them",
              "large arrays, %c = %d", a->t.kernel->sizes[d], most);
         if (!mg_try(with_large(a, d, most, FEW)) || (grid && strchr(grid, a->t.kernel->sizes[d]) && !large_grid(a, d)))
             return false;
@@ -224,7 +224,7 @@ static bool large(const asked *a)
         return large_on_device(a);
     for (int d = 0; d < a->dims; d++) {
         mg_trial t = with_large(a, d, a->dims == 1 ? STACK : BEYOND, BESIDE);
-        part(a, "sizes are int64_t and may be large: no smaller type, and no array of such a size on the stack",
+        part(a, "sizes are int64_t and may be large: use no smaller type, and no array of such a size on the stack",
              "large arrays, %c = %lld", a->t.kernel->sizes[d], (long long)t.size[d]);
         if (!mg_try(t))
             return false;
@@ -256,7 +256,7 @@ static bool state(const asked *a)
     int64_t size[MG_SIZES] = { 0 };
     mg_trial t = sized(a, size);
     part(a,
-         "the call before had the same addresses and sizes, and other numbers: a result depends on the arguments "
+         "the call before had the same addresses and sizes but other numbers: a result depends on the arguments "
          "alone, so keep nothing from call to call",
          "other numbers at the same addresses");
     mg_place_arrays(a->t.run, MG_AT_END);
@@ -316,7 +316,7 @@ static bool in_place(const asked *a)
 {
     asked over = *a;
     over.t.in_place = true;
-    part(a, "an output may be the input itself: read what is needed of x[i] before out[i] is written", "in place");
+    part(a, "an output may be the input itself: read all that you need of x[i] before you write out[i]", "in place");
     return some_calls(&over);
 }
 
@@ -324,7 +324,7 @@ static bool subsets(const asked *a)
 {
     const unsigned optional = mg_optional(a->t.kernel);
     int64_t size[MG_SIZES] = { 0 };
-    part(a, "each of the gradients may be NULL, whichever of the others are", "some outputs are NULL");
+    part(a, "each gradient may be NULL, in every combination: compute those that are given", "some outputs are NULL");
     for (unsigned null = optional;; null = (null - 1) & optional) {
         mg_trial t = sized(a, size);
         t.null |= null;
@@ -351,8 +351,8 @@ static bool nan_stays(const asked *a)
         t.change = a->t.kernel->nan;
         t.in_place = a->t.in_place || i >= lengths * 3;
         part(a,
-             "a NaN must not be lost, and is the result of what it has a part in, and of nothing else: comparisons, "
-             "fminf and fmaxf can lose it",
+             "a NaN must not be lost: every result that it has a part in is NaN, and no other; comparisons, fminf and "
+             "fmaxf can lose it",
              "a NaN%s", t.in_place ? " in place" : "");
         if (!mg_try(t))
             return false;

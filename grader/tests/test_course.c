@@ -157,7 +157,7 @@ Test(course, a_grade_has_its_points_and_hides_its_rows)
     cr_expect_null(strstr(all, "5ec8e7"));
     cr_expect_null(strstr(all, "12345.5"));
     cr_expect_not_null(strstr(all, "naive: transposed"), "the name");
-    cr_expect_not_null(strstr(all, "read transposed, element (i,k) of A is a[k * lda + i]"), "the row's own hint");
+    cr_expect_not_null(strstr(all, "if A is transposed, its element (i,k) is a[k * lda + i]"), "the row's own hint");
     free(all);
     mg_results_free(&results);
     mg_course_free(&course);
