@@ -89,7 +89,7 @@ void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng);
  * Source: Glorot and Bengio 2010.   Aborts: a fan < 1.   Lab 02.8 */
 void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt_rng *rng);
 
-/* ---- given: dense_cpu.c ------------------------------------------------------------------------ */
+/* ---- given: math_cpu.c ------------------------------------------------------------------------- */
 
 /* out = factor * x, may alias x;  dx += factor * dout.   out, x, dx, dout [n] */
 void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n);

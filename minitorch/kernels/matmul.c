@@ -1,5 +1,5 @@
 /* matmul.c -- what all products on the CPU share: the check of dimensions. The products: units loops.c and
- * matmul.c of lab 01. mt_matmul_cpu, which runs the one in use: matmul_cpu.c. */
+ * matmul.c of lab 01. mt_matmul_cpu, which runs the one in use: tables.c. */
 #include "kernels/matmul.h"
 
 #include <inttypes.h>

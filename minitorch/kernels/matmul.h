@@ -46,7 +46,7 @@ mt_matmul_fn mt_matmul_packed_cpu;    /* Lab 01.4-5  packed panels and a registe
 mt_matmul_fn mt_matmul_parallel_cpu;  /* Lab 01.6  the packed kernel on every core; same bits for any thread count */
 
 /* mt_matmul_cpu -- c [M,N] = op(a) op(b), all rows packed tightly (leading dimensions are the stored row lengths),
- * through the matmul of the kernel table in use; defined in matmul_cpu.c. */
+ * through the matmul of the kernel table in use; defined in tables.c. */
 void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                    mt_trans trans_b, mt_write write);
 

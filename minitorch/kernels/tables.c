@@ -1,4 +1,5 @@
-/* tables.c -- which kernel table is in use, and the CPU's table of kernels.h; see tables.h. */
+/* tables.c -- which kernel table is in use, see tables.h; the CPU's table of kernels.h, and mt_matmul_cpu of matmul.h,
+ * the product by the table in use. */
 #include "kernels/kernels.h"
 
 const mt_base_table mt_base_cpu = { .matmul = mt_matmul_parallel_cpu, MT_KERNELS(MT_KERNEL_CPU) };
@@ -14,4 +15,11 @@ const void *mt_table_in_use(const mt_kernel_tables *tables, mt_device device)
 void mt_table_set(mt_kernel_tables *tables, mt_device device, const void *table)
 {
     tables->instead[device] = table;
+}
+
+void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
+                   mt_trans trans_b, mt_write write)
+{
+    const mt_matmul_dims dims = mt_dense_dims(M, N, K, trans_a, trans_b, write);
+    mt_kernels(MT_CPU)->matmul(c, a, b, &dims);
 }

@@ -1,5 +1,5 @@
 /* residual.c -- the residual stream: what a part of a block adds to it.
- * Kernels: residual_fwd, scale_bwd of kernels/kernels.h; CPU: kernels/dense_cpu.c; devices: kernels/tables.h. */
+ * Kernels: residual_fwd, scale_bwd of kernels/kernels.h; CPU: kernels/math_cpu.c; devices: kernels/tables.h. */
 #include "ops/call.h"
 #include "models/gpt2_ops.h"
 

@@ -1,6 +1,6 @@
 /* cross_entropy.c -- the mean loss of a classifier.
  * Kernels: cross_entropy_* of kernels/kernels.h; CPU: unit softmax.c of lab 02; devices: kernels/tables.h. mean_*:
- * kernels/dense_cpu.c. */
+ * kernels/math_cpu.c. */
 #include "ops/call.h"
 
 static void cross_entropy_backward(mt_node *node, mt_tensor *dout)

@@ -1,6 +1,6 @@
 /* unary.c -- ops that compute each element from one: activations, scale.
  * Kernels: relu_* to gelu_tanh_* of kernels/kernels.h; CPU: unit activations.c of lab 02; devices: kernels/tables.h.
- * scale_*: kernels/dense_cpu.c. */
+ * scale_*: kernels/math_cpu.c. */
 #include "ops/call.h"
 
 mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept)
