@@ -2,6 +2,7 @@
  * calls, and the comparison with the oracle. Rows: 04-updates.c. */
 #include "checks/04-trip.h"
 #include "checks/fill.h"
+#include "optim/clip.h"
 #include "rows/traffic.h"
 
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 
 /* ---- the checker links no kernel ---------------------------------------------------------------- */
 
-/* The table of rules (optim/rules.c), which the oracle reads, names the kernels too: here each of them aborts. */
+/* The file with the table of rules (optim/rules.c), which the oracle reads, names the kernels too: here each of them
+ * aborts. */
 #define NO_KERNEL(name)                                          \
     void name(const mt_update *u)                                \
     {                                                            \
@@ -27,6 +29,13 @@ NO_KERNEL(mt_adam_update_cpu)
 NO_KERNEL(mt_adamw_update_cpu)
 NO_KERNEL(mt_lion_update_cpu)
 NO_KERNEL(mt_adafactor_update_cpu)
+
+double mt_clip_grad_norm_cpu(const mt_grad_array *arrays, int64_t count, double max_norm)
+{
+    (void)arrays, (void)count;
+    MT_CHECK(false, "the checker has no mt_clip_grad_norm_cpu to call; max_norm is %g", max_norm);
+    return 0;
+}
 
 /* ---- one parameter and its states ----------------------------------------------------------------- */
 

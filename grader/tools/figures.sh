@@ -30,13 +30,13 @@ trap 'rm -rf "$work"' EXIT
 limits='stage 05           8350 5500
 stage 08           11210 8000
 stage 15           32300 26000
-files              473 300
-median             73 110
+files              467 300
+median             74 110
 long               0 0
 mnist runs lines   1520 1500
-mnist runs files   51 30
+mnist runs files   50 30
 gpt2 runs lines    2010 2000
-gpt2 runs files    66 38'
+gpt2 runs files    65 38'
 
 figure() { # NAME VALUE
     local limit

@@ -39,7 +39,7 @@ typedef struct mt_schedule {
  * Goyal et al. 2017, arXiv:1706.02677 (warm-up).   Lab 04.8 */
 double mt_schedule_at(const mt_schedule *schedule, int64_t step);
 
-/* Given, in schedule_names.c: "constant", "step", "exponential", "cosine", "triangular", "triangular2", "exp-range". */
+/* Given, in rules.c: "constant", "step", "exponential", "cosine", "triangular", "triangular2", "exp-range". */
 const char *mt_schedule_name(mt_schedule_kind kind);
 extern const char *const mt_schedule_names[]; /* the same, for MT_CHOICE (cli/cli.h) */
 

@@ -7,7 +7,6 @@
  *   - Of a JPEG with colour at half the width (4:2:2) it mixes the last but one column with swapped weights (version
  *     2.27, line 3440). A function of ours takes the place of that one. */
 #include "data/images/image.h"
-#include "data/images/orientation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,6 +19,13 @@ MT_C_BEGIN
 mt_status mt_image_read(mt_image *out, const char *path);
 void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroed */
 
+/* mt_image_orientation -- the Exif orientation of a JPEG file of n bytes, 1 to 8; 1, upright, where it says none or no
+ * valid one.
+ * mt_image_turn -- make an image upright whose pixels are stored with this orientation. image->pixel, of malloc, is
+ * replaced. */
+int mt_image_orientation(const uint8_t *bytes, int64_t n);
+void mt_image_turn(mt_image *image, int orientation);
+
 /* mt_image_folder_open -- the pictures of dir's sub-folders: x [3, height, width] f32 of augment, y scalar i32, the
  * class. Classes and files are sorted by their bytes (strcmp); names that start with a dot and files that do not end in
  * .png, .jpg, .jpeg are ignored. A picture is decoded each time it is read.

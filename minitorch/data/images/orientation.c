@@ -1,6 +1,6 @@
 /* orientation.c -- how a camera was held (Exif, JEITA CP-3451, tag 0x0112): 1 upright; 2 to 4 mirrored, upside down,
  * both; 5 to 8 the same of a picture whose rows are its columns. stb_image passes it over. */
-#include "data/images/orientation.h"
+#include "data/images/image.h"
 
 #include <stdlib.h>
 #include <string.h>
