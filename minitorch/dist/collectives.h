@@ -54,7 +54,7 @@ double mt_collective_seconds(mt_algorithm algorithm, int size, int64_t bytes, co
  * Lab 13.5 */
 mt_algorithm mt_collective_pick(int size, int64_t bytes, const mt_network *network);
 
-/* ---- the choice of a communicator (choice.c) ---------------------------------------------------- */
+/* ---- the choice of a communicator (given) ------------------------------------------------------- */
 
 /* mt_collective_choice -- which algorithm an all-reduce of `bytes` on comm takes: that of comm->way for the nearest
  * power of 4, else mt_collective_pick's. */

@@ -157,6 +157,15 @@ static mt_status processes(program *p)
     return status == MT_OK ? MT_OK : mt_fail(status, "rank %d: %s", rank, mt_last_error());
 }
 
+/* Weak: nccl.cu, where it is linked, has the function. */
+__attribute__((weak)) mt_status mt_comm_nccl(mt_comm **out, mt_comm *host, double deadline)
+{
+    (void)out, (void)deadline;
+    mt_comm_free(host);
+    return mt_fail(MT_ERR_UNAVAILABLE, "this program was built without NCCL: build it with CUDA=emu, or with CUDA=nvcc "
+                                       "where libnccl-dev is installed");
+}
+
 /* ---- the choice ---------------------------------------------------------------------------------------- */
 
 static const struct {
