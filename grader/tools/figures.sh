@@ -30,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 limits='stage 05           8350 5500
 stage 08           11210 8000
 stage 15           32300 26000
-files              464 300
+files              460 300
 median             74 110
 long               0 0
 mnist runs lines   1520 1500

@@ -20,7 +20,6 @@
 #include "cli/cli.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
-#include "train/saved.h"
 #include "train/saving.h"
 
 typedef struct options {

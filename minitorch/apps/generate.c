@@ -18,7 +18,6 @@
 #include "amp/kernels_16bit.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
-#include "train/saved.h"
 #include "train/given.h"
 #include "train/saving.h"
 

@@ -19,7 +19,6 @@
 #include "cli/programs.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
-#include "train/saved.h"
 #include "train/saving.h"
 
 /* ---- the recipe ---------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* saving.h -- the checkpoints of a training program: their options, and how a run begins or continues with them.
+/* saving.h -- the checkpoints of a training program: their options, how a run begins or continues with them,
+ * and how other programs get its model.
  *
  *     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "What is saved:" },  // in its option table
  *     mt_saver *saver;
@@ -50,5 +51,12 @@ mt_status mt_saving_close(mt_saver *saver, mt_status status);
 /* mt_saving_sum -- of the first and the last MiB of a file, as a text: a run does not continue with other data. Lent
  * until the next call of the thread. "none": the file cannot be read. */
 const char *mt_saving_sum(const char *path);
+
+/* ---- for programs that use a model ----------------------------------------------------------------------- */
+
+/* mt_saved_gpt2, mt_saved_mlp -- the model of a checkpoint of train_gpt2 or train_mnist with its weights, on the CPU.
+ * The checkpoint was found by mt_saving_find. Fails as mt_checkpoint_load; MT_ERR_ARGUMENT: of another program. */
+mt_status mt_saved_gpt2(mt_module **out, const char *dir, int64_t step);
+mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step);
 
 MT_C_END
