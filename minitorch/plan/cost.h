@@ -90,7 +90,7 @@ void mt_plan_wire(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_
 void mt_plan_chain(mt_memory_block *blocks, const mt_plan_model *model, const mt_plan_strategy *strategy,
                    int64_t stage);
 
-/* ---- given: plan/stages.c ------------------------------------------------------------------------------------ */
+/* ---- given: plan/strategies.c -------------------------------------------------------------------------------- */
 
 /* mt_plan_layers -- how many layers a stage has: as mt_pipe_partition divides them for parallel/parts.c, where the head
  * counts with the last layer. */

@@ -100,7 +100,7 @@ mt_plan_estimate mt_plan_estimate_of(const mt_plan_problem *problem, const mt_pl
  * price below 0.   Lab 15.8-9 */
 mt_status mt_plan_best(mt_plan_answer *out, const mt_plan_problem *problem);
 
-/* ---- given: plan/grid.c -------------------------------------------------------------------------------------- */
+/* ---- given: plan/strategies.c -------------------------------------------------------------------------------- */
 
 /* mt_plan_grid -- all ways to divide the batch and the model, in order of their devices: strategies of which dp, pp, tp
  * differ (samples 1, no ZeRO, nothing computed again), *count of them; free it. dp divides the batch, tp the heads. */

@@ -45,7 +45,7 @@ void mt_child_kill(pid_t child);
 /* mt_child_wait -- return when a child has ended, a signal has come, or after so many seconds. */
 void mt_child_wait(double seconds);
 
-/* ---- command.c: the command, with placeholders: "train_gpt2 --lr {lr} --steps {steps} -o {dir}" */
+/* ---- the command, with placeholders: "train_gpt2 --lr {lr} --steps {steps} -o {dir}" */
 
 enum { MT_COMMAND_BYTES = 8192 };
 
