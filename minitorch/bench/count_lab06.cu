@@ -6,7 +6,7 @@
  * requests   of warps to memory, divided by their number if every lane moves 4 bytes
  * conflicts  wavefronts of shared memory divided by their number without bank conflicts; "wavefronts" are per block
  * atomics    on memory, lanes per element
- * With --raw only name,requests,sectors,wavefronts, for gpu_check.sh.
+ * With --raw only name,requests,sectors,wavefronts, for gpu_counts.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
 #include "cuda/kernels_cuda.h"

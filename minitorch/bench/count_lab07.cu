@@ -8,7 +8,7 @@
  * wavefronts  of shared memory, per 32 multiply-adds
  * transposed  traffic and conflicts with both operands read transposed
  * intensity   FLOPs for each byte moved: times the bandwidth, the roof over this kernel (sectors answered by a cache
- * count) With --raw only name,requests,sectors,wavefronts of the untransposed product, for gpu_check.sh.
+ * count) With --raw only name,requests,sectors,wavefronts of the untransposed product, for gpu_counts.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
 #include "cuda/matmul_cuda.h"

@@ -1,127 +1,64 @@
 #!/usr/bin/env bash
-# make gpu-check: on a machine with a GPU, nvcc and gcc (and no other package) builds gpu_check and runs its values and
-# times; then, where installed, compute-sanitizer, and ncu compared with the emulator's counts. It takes at most nine
-# minutes: every part has a time limit, and what was not run is reported. Writes build/gpu-check/report.md and
-# report.json; fails when a value is wrong.
+# make gpu-check: on a machine with a GPU, nvcc and gcc (and no other package), what the device computes, the emulator beside the
+# hardware, a model's training and times; at most eight minutes, and those parts first that are worth most. The report,
+# $OUT/report.md and $OUT/report.json (default: build/gpu-check), is written after each part, so that a run which is
+# stopped keeps what it had. Each part has a time limit: not finished is no failure, but is said.
 #
 #   gpu_check.sh              on the GPU
 #   gpu_check.sh --emulated   the same in the emulator, at small sizes: a test of this script; its times are meaningless
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-out=build/gpu-check cuda=nvcc patience=1 failed=0 begin=$SECONDS
-[ "${1:-}" != --emulated ] || { cuda=emu patience=4 && out=build/gpu-check-emulated; }
+cd "$(dirname "$0")/../.." || exit 2
+export CUDA=nvcc
+work=build/gpu-check patience=1 programs=()
+[ "${1:-}" != --emulated ] || { CUDA=emu patience=8 work=build/gpu-check-emulated programs=(good/saxpy bugs/tail); }
+out=${OUT:-$work} bin=build/release/bin verdicts=() failed=0 unfinished=()
 fail() { echo "gpu-check: $*" >&2 && exit 1; }
-if [ $cuda = nvcc ]; then
-    [ -e /dev/nvidia0 ] || [ -e /dev/dxg ] || fail "there is no GPU here: nothing was checked"
-    command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || fail "there is no nvcc: install the CUDA toolkit"
+if [ $CUDA = nvcc ]; then
+    PATH+=:/usr/local/cuda/bin
+    grep -q '^GPU ' <<<"$(nvidia-smi -L 2>/dev/null)" || fail "there is no GPU here (nvidia-smi -L): nothing was checked"
+    command -v nvcc >/dev/null || fail "there is no nvcc: install the CUDA toolkit"
 fi
-bin=build/release/bin/gpu_check
-rm -rf $out && mkdir -p $out/parts
-echo "# gpu-check" >$out/report.md
+rm -rf $work && mkdir -p $work "$out" || fail "cannot write $out"
 
-tell() { echo "$*" | tee -a $out/report.md; } # a line for both
-# part NAME SECONDS COMMAND...: its output goes to parts/NAME.log; says when it was cut off or failed
+# The report so far; renamed into its place, so that it is whole at any time.
+publish() {
+    {
+        echo "# gpu-check" && echo
+        printf -- '- %s\n' "${verdicts[@]}"
+        for name in values programs counts train times; do
+            [ ! -e $work/$name.md ] || { echo && cat $work/$name.md; }
+        done
+        printf '\n## Machine\n\n'
+        if [ $CUDA = emu ]; then echo "The emulator: not measured on a GPU."; else nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader; fi
+        echo "$(date +%F), $SECONDS seconds"
+    } >"$out/report.md.new" && mv "$out/report.md.new" "$out/report.md"
+    for name in values programs counts train times; do
+        echo "\"$name\": [$(paste -sd, $work/$name.json 2>/dev/null)]"
+    done | paste -sd, | sed 's/.*/{&}/' >"$out/report.json.new" && mv "$out/report.json.new" "$out/report.json"
+}
+verdict() { verdicts+=("$*") && echo "$*" && publish; }
+
+# part NAME SECONDS COMMAND...: runs it; its output goes to NAME.log, whose last line is shown when it has passed.
 part() {
-    local name=$1 seconds=$(($2 * patience)) status
+    local name=$1 seconds=$(($2 * patience)) left=$((480 * patience - SECONDS)) status
     shift 2
-    timeout "$seconds" "$@" >"$out/parts/$name.log" 2>&1
+    [ $seconds -le $left ] || seconds=$((left > 1 ? left : 1))
+    timeout "$seconds" "$@" >$work/$name.log 2>&1
     status=$?
     case $status in
-    0) return 0 ;;
-    124) tell "$name: cut off after $seconds seconds" ;;
-    *) tell "$name: failed" && tail -20 "$out/parts/$name.log" ;;
+    0) verdict "$name: PASS ($SECONDS s) $(tail -1 $work/$name.log)" ;;
+    124) unfinished+=("$name") && verdict "$name: not finished after $seconds seconds" ;;
+    *) failed=1 && verdict "$name: FAIL" && tail -20 $work/$name.log ;;
     esac
-    failed=1
-    return 1
+    return $status
 }
-
-part build 200 make -s -j"$(nproc)" CUDA=$cuda $bin || fail "gpu_check was not built: $out/parts/build.log"
-# Output that was written before the time limit is kept.
-part values 90 $bin $out values
-part times 100 $bin $out times $((80 * patience))
-for name in values times; do
-    [ ! -e $out/$name.md ] || { echo && cat $out/$name.md; } >>$out/report.md
-    cat "$out/parts/$name.log"
-done
-
-echo >>$out/report.md
-if [ $cuda = nvcc ] && command -v compute-sanitizer >/dev/null; then
-    mkdir -p $out/sanitizer
-    part compute-sanitizer 60 compute-sanitizer --error-exitcode 1 $bin $out/sanitizer values && tell "compute-sanitizer: no errors"
-else
-    tell "compute-sanitizer: skipped, it is not there"
-fi
-
-# The memory requests of one kernel: "requests sectors wavefronts", by the emulator and by ncu.
-units=(minitorch/bench/count_lab06.cu solutions/06-cuda-kernels/*.cu minitorch/cuda/{device,strided}.cu)
-rungs=(minitorch/bench/count_lab07.cu solutions/07-cuda-matmul/{naive,shared,register,pipelined,tensor,cublas}.cu
-    minitorch/cuda/{device,cublas}.cu)
-host06=(minitorch/core/{base,shape}.c minitorch/kernels/nd.c solutions/00-tensors/{view,strides}.c)
-host07=(minitorch/testing/matmul_ladder_cuda.c minitorch/kernels/matmul.c minitorch/core/base.c)
-emulated() { CUEMU_LEAKS=0 "$out/parts/count$1.emu" --raw; }
-metrics=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
-metrics+=,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
-# counted LAB NAME SKIP: the sums of ncu's rows over the launches of the kernel `name`; SKIP launches make the inputs
-counted() {
-    timeout 20 ncu --csv --launch-skip "$3" --metrics $metrics "$out/parts/count$1.gpu" "$2" 2>/dev/null | tr -d '"' |
-        awk -F, '{ gsub(/[^0-9.]/, "", $NF) } /t_requests/ { r += $NF } /t_sectors/ { s += $NF } /wavefronts/ { w += $NF }
-                 END { printf "%.0f %.0f %.0f\n", r, s, w }'
-}
-count_both() {
-    make -s emulator CUDA=emu || return 1
-    build/release/emu/cuemu -Iminitorch -D_GNU_SOURCE -std=gnu11 "${units[@]}" "${host06[@]}" -fopenmp -o $out/parts/count06.emu &&
-        build/release/emu/cuemu -Iminitorch -D_GNU_SOURCE -std=gnu11 "${rungs[@]}" "${host07[@]}" -o $out/parts/count07.emu ||
-        return 1
-    emulated 06 >$out/parts/count06.csv && emulated 07 >$out/parts/count07.csv
-}
-export -f count_both emulated
-count() {
-    local objects=() lab name requests sectors wavefronts skip
-    if [ $cuda = nvcc ]; then
-        for c in "${host06[@]}" "${host07[@]}"; do
-            objects+=("$out/parts/$(basename "$c").o")
-            gcc -std=gnu11 -D_GNU_SOURCE -O2 -fopenmp -Iminitorch -c "$c" -o "${objects[-1]}" || return 1
-        done
-        nvcc -O3 --extended-lambda -arch=native -Iminitorch "${units[@]}" "${objects[@]:0:${#host06[@]}}" -lgomp -o $out/parts/count06.gpu &&
-            nvcc -O3 --extended-lambda -arch=native -Iminitorch "${rungs[@]}" "${objects[@]:${#host06[@]}}" -lcublas -o $out/parts/count07.gpu ||
-            return 1
-    fi
-    printf '\n## Counts\n\n| kernel | requests | sectors | wavefronts | ncu: requests | sectors | wavefronts |\n|---|---|---|---|---|---|---|\n' >>$out/report.md
-    for lab in 06 07; do
-        skip=$([ $lab = 06 ] && echo 6 || echo 0) # launches of count_lab06's make_inputs
-        while IFS=, read -r name requests sectors wavefronts; do
-            local theirs="- - -"
-            if [ $((SECONDS - begin)) -ge $((520 * patience)) ]; then
-                theirs="cut off -"
-            elif [ $cuda = nvcc ]; then
-                theirs=$(counted $lab "$name" "$skip")
-            fi
-            echo "| $name | $requests | $sectors | $wavefronts | ${theirs// / | } |" >>$out/report.md
-            echo "{\"name\": \"$name\", \"emulator\": [$requests, $sectors, $wavefronts], \"ncu\": \"$theirs\"}" >>$out/parts/counts.json
-        done <$out/parts/count$lab.csv
-    done
-}
-if [ $cuda = emu ] || command -v ncu >/dev/null; then
-    (count_both) >$out/parts/counts.log 2>&1 && count || { tell "counts: failed" && tail -5 $out/parts/counts.log && failed=1; }
-else
-    tell "ncu: skipped, it is not there"
-fi
-
-{
-    echo
-    echo "## Machine"
-    echo
-    if [ $cuda = emu ]; then
-        echo "The emulator: not measured on a GPU."
-    else
-        nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
-    fi
-    echo "$((SECONDS - begin)) seconds"
-} >>$out/report.md
-whole() { if [ "$(tail -n 1 "$1" 2>/dev/null)" = "]" ]; then cat "$1"; else echo '[]'; fi; } # not one that was cut off
-{
-    echo "{\"values\": $(whole $out/values.json), \"times\": $(whole $out/times.json),"
-    echo " \"counts\": [$(paste -sd, $out/parts/counts.json 2>/dev/null)]}"
-} >$out/report.json
-[ $failed = 0 ] && echo "gpu-check: PASS, the report is in $out/report.md" || fail "FAIL, see $out/report.md"
+[ $CUDA = emu ] || part device 60 minitorch/bench/gpu_programs.sh $work good/saxpy
+part build 200 make -s -j"$(nproc)" CUDA=$CUDA $bin/gpu_{values,times,train} || fail "the programs were not built: $work/build.log"
+part values 90 $bin/gpu_values $work
+part programs 150 minitorch/bench/gpu_programs.sh $work "${programs[@]}"
+part counts 130 minitorch/bench/gpu_counts.sh $work $((110 * patience))
+part train 60 $bin/gpu_train $work
+part times 60 $bin/gpu_times $work $((50 * patience))
+[ $failed = 0 ] || fail "FAIL, see $out/report.md"
+[ ${#unfinished[@]} = 0 ] || unfinished=(", not finished: ${unfinished[*]}")
+echo "gpu-check: PASS${unfinished[*]:-}, the report is in $out/report.md"

@@ -6,7 +6,7 @@
 
 on_path   = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)) $(2))))
 NVCC     ?= $(call on_path,nvcc,/usr/local/cuda/bin)
-GPU      := $(wildcard /dev/nvidia0 /dev/dxg)
+GPU      := $(firstword $(wildcard /dev/nvidia[0-9]* /dev/dxg))
 ifeq ($(filter release debug,$(FLAVOUR)),)
 CUDA     ?= off
 endif
@@ -17,8 +17,10 @@ endif
 CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emulator ($(if $(GPU),no nvcc,no GPU)),off))
 
 # ---- what there is ----------------------------------------------------------------------------------------------
+# What make gpu-check runs, without packages (images, JSON): any machine with gcc and nvcc can build it.
+GPU_BIN       := bin/gpu_values bin/gpu_times bin/gpu_train
 # Only programs that use the device are linked with it; in the others mt_device_open fails.
-CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/check_nccl bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
+CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/check_nccl $(GPU_BIN) tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/amp/*.h minitorch/fused/*.h minitorch/kernels/*.h minitorch/models/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
@@ -40,10 +42,9 @@ CHECKED       := build/nvcc/$(subst $(space),-,$(CHECK_ARCH))
 $(C_)/minitorch/dist/%.o $(CHECKED)/minitorch/dist/%.o: $(wildcard minitorch/dist/*.h minitorch/dist/*.cuh minitorch/prof/*.h)
 NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
-# gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
 GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core fused kernels models nn ops optim prof testing))))
 ifeq ($(CUDA),off)
-APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
+APPS          := $(filter-out $(GPU_BIN:bin/%=minitorch/bench/%.c),$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
 endif
 
@@ -110,7 +111,7 @@ endif
 
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
 	@rm -f $@ && ar qcs $@ $^
-$(B)/bin/gpu_check: $(REF)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
+$(GPU_BIN:%=$(B)/%): $(B)/bin/%: $(REF)/obj/minitorch/bench/%.o $(B)/libgpu.a
 	$(call link)
 ## make gpu-check          on a machine with a GPU: build, check, count and measure; one report
 .PHONY: gpu-check

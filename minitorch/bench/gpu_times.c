@@ -1,138 +1,26 @@
-/* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle,
- * every step of the matmul ladder against the CPU's product, conversions between f32 and 16 bits against the CPU's;
- * then times: every kernel of lab 06, conversions and unscaling compared with a device-to-device copy, the ladder of
- * lab 07 compared with cuBLAS, the FLOPs of lab 11's attention, its bias + GELU.
+/* gpu_times.c -- make gpu-check: times of every kernel of lab 06, conversions and unscaling beside a device-to-device
+ * copy, the ladder of lab 07 beside cuBLAS, the FLOPs of lab 11's attention, its bias + GELU.
  *
- *     gpu_check OUT values|times [SECONDS]      writes OUT/values.md and .json, or OUT/times.md and .json
+ *     gpu_times OUT [SECONDS]      writes OUT/times.md and OUT/times.json
  *
  * A time is the minimum of ROUNDS, each from before the launch until the device is done. What does not fit in SECONDS
- * (default 120) is named and skipped. It exits with 1 if a value is wrong. In the emulator everything runs at small
- * sizes, to be tested; its times are meaningless. */
-#include "core/scope.h"
+ * (default 60) is named and skipped. In the emulator everything runs at small sizes, to be tested; its times are
+ * meaningless. */
+#include "amp/kernels_16bit.h"
+#include "bench/gpu_report.h"
 #include "cuda/cuda.h"
 #include "cuda/kernels.h"
-#include "amp/kernels_16bit.h"
 #include "cuda/kernels_cuda.h"
-#include "fused/kernels_cuda.h"
 #include "cuda/matmul_cuda.h"
-#include "testing/matmul_ladder.h"
+#include "fused/kernels_cuda.h"
 #include "optim/updates_cuda.h"
-#include "testing/compare.h"
-#include "testing/op_cases.h"
+#include "testing/matmul_ladder.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 3, ROUNDS = 9, COLS = 1024, IDS = 1000, HEADS = 4, WIDTH = 256 };
-
-typedef struct report {
-    FILE *md, *json;
-    int64_t passed, failed, rows;
-} report;
-
-static void note(report *r, const char *what, const char *complaint)
-{
-    r->passed += !complaint;
-    r->failed += complaint != NULL;
-    if (complaint) {
-        printf("FAIL %s: %s\n", what, complaint);
-        fprintf(r->md, "- FAIL %s: %s\n", what, complaint);
-    }
-}
-
-/* ---- values --------------------------------------------------------------------------------------- */
-
-static void check_ops(report *r)
-{
-    for (int64_t i = 0; i < mt_op_case_count; i++)
-        for (mt_layout layout = MT_DENSE; layout <= MT_STRIDED; layout++) {
-            mt_op_want *want = mt_op_want_new(&mt_op_cases[i], SEED + (uint64_t)i);
-            want->device = MT_CUDA;
-            note(r, mt_op_case_text(&mt_op_cases[i]), mt_op_trial(want, layout));
-            mt_op_want_free(want);
-        }
-}
-
-static float *sent(const float *here, int64_t n)
-{
-    float *there = mt_alloc(n * (int64_t)sizeof *there, MT_CUDA);
-    mt_copy(there, MT_CUDA, here, MT_CPU, n * (int64_t)sizeof *there);
-    return there;
-}
-
-/* Both sides round at most `side` products, each below 1; 16-bit operands are off by 2^-8 of themselves at most. */
-static void check_rung(report *r, const mt_matmul_rung *rung, int64_t side)
-{
-    int64_t n = side * side, bytes = n * (int64_t)sizeof(float);
-    const mt_matmul_dims d = { .M = side, .N = side, .K = side, .lda = side, .ldb = side, .ldc = side };
-    float *a = mt_test_uniform(1, n, -1, 1), *b = mt_test_uniform(2, n, -1, 1), *want = malloc((size_t)bytes);
-    float *got = malloc((size_t)bytes), *da = sent(a, n), *db = sent(b, n), *dc = sent(a, n);
-    double *wanted = malloc((size_t)n * sizeof *wanted), *tolerance = malloc((size_t)n * sizeof *tolerance);
-    MT_CHECK(want && got && wanted && tolerance, "out of memory");
-    mt_matmul_parallel_cpu(want, a, b, &d);
-    rung->run(dc, da, db, &d);
-    mt_copy(got, MT_CPU, dc, MT_CUDA, bytes);
-    double operands = strncmp(rung->name, "tensor", 6) == 0 ? 2 * 0x1p-8 : 0;
-    for (int64_t i = 0; i < n; i++) {
-        wanted[i] = (double)want[i];
-        tolerance[i] = mt_tolerance(2 * (double)side, (double)side) + operands * (double)side;
-    }
-    note(r, rung->name, mt_compare("c", got, wanted, tolerance, n));
-    mt_free(da, bytes, MT_CUDA), mt_free(db, bytes, MT_CUDA), mt_free(dc, bytes, MT_CUDA);
-    free(a), free(b), free(want), free(got), free(wanted), free(tolerance);
-}
-
-static bool is_nan(mt_dtype dtype, const void *x, int64_t i)
-{
-    return isnan(mt_load_f64(x, dtype, i));
-}
-
-/* 65536 numbers from one type to another: exactly as on the CPU, but for which NaN. */
-static void check_conversion(report *r, mt_dtype to, mt_dtype from, const void *x)
-{
-    enum { N = 1 << 16 };
-    char name[32];
-    int64_t bytes_in = N * mt_dtype_size(from), bytes = N * mt_dtype_size(to), wrong = 0;
-    uint8_t *want = malloc((size_t)bytes), *got = malloc((size_t)bytes);
-    void *there = mt_alloc(bytes_in, MT_CUDA), *out = mt_alloc(bytes, MT_CUDA);
-    MT_CHECK(want && got, "out of memory");
-    mt_convert_cpu(want, to, x, from, N);
-    mt_copy(there, MT_CUDA, x, MT_CPU, bytes_in);
-    mt_convert_cuda(out, to, there, from, N);
-    mt_copy(got, MT_CPU, out, MT_CUDA, bytes);
-    for (int64_t i = 0; i < N; i++)
-        wrong += memcmp(want + i * mt_dtype_size(to), got + i * mt_dtype_size(to), (size_t)mt_dtype_size(to)) != 0 &&
-                 !(is_nan(to, want, i) && is_nan(to, got, i));
-    snprintf(name, sizeof name, "%s to %s", mt_dtype_name(from), mt_dtype_name(to));
-    note(r, name, wrong ? "another result than on the CPU" : NULL);
-    mt_free(there, bytes_in, MT_CUDA), mt_free(out, bytes, MT_CUDA);
-    free(want), free(got);
-}
-
-/* All numbers of 16 bits; f32 of every sign and exponent with random mantissas. */
-static void check_conversions(report *r)
-{
-    enum { N = 1 << 16 };
-    mt_rng rng = mt_rng_new(SEED, MT_STREAM_TEST);
-    uint16_t *half = malloc(N * sizeof *half);
-    uint32_t *wide = malloc(N * sizeof *wide);
-    MT_CHECK(half && wide, "out of memory");
-    for (uint32_t i = 0; i < N; i++) {
-        half[i] = (uint16_t)i;
-        wide[i] = i << 16 | (mt_rng_u32(&rng) & 0xffff);
-    }
-    for (int k = 0; k < 2; k++) {
-        mt_dtype type = k ? MT_F16 : MT_BF16;
-        check_conversion(r, MT_F32, type, half);
-        check_conversion(r, type, MT_F32, wide);
-    }
-    free(half), free(wide);
-}
-
-/* ---- times ------------------------------------------------------------------------------------------ */
+enum { ROUNDS = 9, COLS = 1024, IDS = 1000, HEADS = 4, WIDTH = 256 };
 
 /* Four arrays of n floats on the device, an id for each of their rows of COLS, scratch; and what a timed run needs
  * besides. */
@@ -270,7 +158,7 @@ static double least_seconds(void (*run)(const bench *b), const bench *b)
 }
 
 /* A row of the report; returns the rate, 0 when it was cut off. */
-static double row(report *r, const bench *b, const char *name, void (*run)(const bench *b), double work,
+static double row(gpu_report *r, const bench *b, const char *name, void (*run)(const bench *b), double work,
                   const char *unit, double whole, const char *of)
 {
     double seconds = least_seconds(run, b), rate = seconds > 0 ? work / seconds / 1e9 : 0;
@@ -282,13 +170,13 @@ static double row(report *r, const bench *b, const char *name, void (*run)(const
     double share = whole > 0 ? rate / whole : 1;
     printf("%-28s %10.1f %s  %.2f of %s\n", name, rate, unit, share, of);
     fprintf(r->md, "| %s | %.1f %s | %.2f of %s |\n", name, rate, unit, share, of);
-    fprintf(r->json, "%s\n  {\"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", \"share\": %.6g, \"of\": \"%s\"}",
-            r->rows++ ? "," : "", name, rate, unit, share, of);
+    fprintf(r->json, "{\"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", \"share\": %.6g, \"of\": \"%s\"}\n", name,
+            rate, unit, share, of);
     return rate;
 }
 
 /* The ladder at one side: f32 rungs beside cuBLAS in f32, those on tensor cores beside cuBLAS in bf16. */
-static void time_ladder(report *r, bench *b, int64_t side, bool tensor_only)
+static void time_ladder(gpu_report *r, bench *b, int64_t side, bool tensor_only)
 {
     static const mt_matmul_rung f32 = { "cublas", "", mt_matmul_cublas };
     double flops = 2.0 * (double)side * (double)side * (double)side, whole = 0;
@@ -309,7 +197,7 @@ static void time_ladder(report *r, bench *b, int64_t side, bool tensor_only)
 }
 
 /* The causal half of two products forward, five backward. */
-static void time_attention(report *r, bench *b, int64_t tokens)
+static void time_attention(gpu_report *r, bench *b, int64_t tokens)
 {
     b->side = tokens;
     double flops = 2.0 * (double)(texts(b) * tokens * (tokens + 1) * WIDTH);
@@ -318,7 +206,7 @@ static void time_attention(report *r, bench *b, int64_t tokens)
     row(r, b, "attention backward", run_attention_back, 2.5 * flops, "GFLOP/s", forward, "forward");
 }
 
-static void time_all(report *r, double seconds)
+static void time_all(gpu_report *r, double seconds)
 {
     const bool emulated = mt_cuda_is_emulated();
     bench b = { .n = emulated ? 1 << 16 : 1 << 26, .hyper = mt_hyper_default(MT_ADAMW), .end = mt_now() + seconds };
@@ -332,8 +220,8 @@ static void time_all(report *r, double seconds)
     for (int64_t i = 0; i < b.rows; i++)
         id[i] = (int32_t)(i * 37 % (emulated ? b.rows : IDS));
     for (int i = 0; i < MT_COUNT(b.x); i++)
-        b.x[i] = sent(numbers, b.n);
-    b.scratch = sent(numbers, 4 * COLS);
+        b.x[i] = gpu_sent(numbers, b.n);
+    b.scratch = gpu_sent(numbers, 4 * COLS);
     b.id = mt_alloc(b.rows * (int64_t)sizeof *id, MT_CUDA);
     mt_copy(b.id, MT_CUDA, id, MT_CPU, b.rows * (int64_t)sizeof *id);
     double copy = row(r, &b, "copy", run_copy, 8.0 * (double)b.n, "GB/s", 0, "itself");
@@ -349,52 +237,10 @@ static void time_all(report *r, double seconds)
     free(numbers), free(id);
 }
 
-/* ---- the report --------------------------------------------------------------------------------------- */
-
-static FILE *opened(const char *folder, const char *name, const char *end)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%s", folder, name, end);
-    FILE *file = fopen(path, "w");
-    MT_CHECK(file, "cannot write %s", path);
-    setvbuf(file, NULL, _IOLBF, 0); /* what is there when time is up is kept */
-    return file;
-}
-
-static void check_values(report *r)
-{
-    fprintf(r->md, "## Values\n\n");
-    check_ops(r);
-    check_conversions(r);
-    for (const mt_matmul_rung *rung = mt_matmul_ladder_cuda; rung->name; rung++)
-        for (int64_t side = 1; side <= 200; side = 3 * side + 4)
-            check_rung(r, rung, side);
-    fprintf(r->md, "%" PRId64 " passed, %" PRId64 " failed\n", r->passed, r->failed);
-    fprintf(r->json, "\n  {\"name\": \"values\", \"passed\": %" PRId64 ", \"failed\": %" PRId64 "}", r->passed,
-            r->failed);
-    printf("gpu-check: %" PRId64 " passed, %" PRId64 " failed\n", r->passed, r->failed);
-}
-
 int main(int argc, char **argv)
 {
-    const char *part = argc > 2 ? argv[2] : "";
-    bool timed = strcmp(part, "times") == 0;
-    if (!timed && strcmp(part, "values") != 0) {
-        fprintf(stderr, "gpu_check: usage: gpu_check OUT values|times [SECONDS]\n");
-        return 2;
-    }
-    if (mt_device_open(MT_CUDA) != MT_OK) {
-        fprintf(stderr, "gpu_check: %s\n", mt_last_error());
-        return 2;
-    }
-    report r = { .md = opened(argv[1], part, "md"), .json = opened(argv[1], part, "json") };
-    fputs("[", r.json);
-    if (timed) {
-        fprintf(r.md, "## Times\n\n| kernel | rate | share |\n|---|---|---|\n");
-        time_all(&r, argc > 3 ? atof(argv[3]) : 120);
-    } else {
-        check_values(&r);
-    }
-    fputs("\n]\n", r.json);
-    return fclose(r.md) || fclose(r.json) || r.failed > 0;
+    gpu_report r = gpu_report_begin(argc, argv, "times");
+    fprintf(r.md, "## Times\n\n| kernel | rate | share |\n|---|---|---|\n");
+    time_all(&r, argc > 2 ? atof(argv[2]) : 60);
+    return gpu_report_end(&r);
 }
