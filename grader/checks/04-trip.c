@@ -215,9 +215,13 @@ static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
     else if (t->c->kind == MT_RMSPROP && step)
         mg_hint(run, "the average is right, the step is not: it is lr g / (sqrt(v) + eps), where eps is added to the "
                      "root, not to v under it");
+    else if (t->c->kind == MT_LION && !step)
+        mg_hint(run, "m becomes beta2 * m + (1 - beta2) * g, without decay, and after p was updated with the old m");
     else if (adam && step)
-        mg_hint(run, "the averages are right, the step is not: is each divided by 1 - beta^t, with t = u->step and a "
-                     "beta of its own? is eps added to the root, not to v_hat under it?");
+        mg_hint(run,
+                "the averages are right, the step is not: it takes the m and v of this step, each divided by 1 - "
+                "beta^t with a beta of its own and t = u->step; eps is added to the root, not to v_hat under it%s",
+                t->c->kind == MT_ADAM ? "" : "; and lr * decay * p is subtracted, too");
     else if (adam)
         mg_hint(run,
                 "m is the average of g, v that of g^2, %s decay * p in g; both are stored without their correction, "
@@ -229,7 +233,7 @@ static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
 static void recognise(mg_run *run, const mg_trip *t, const char *words)
 {
     int i = -1;
-    if (t->c->kind != MT_ADAFACTOR && sscanf(words, "%*[^[][%d]", &i) == 1 && i % 11 == IDLE)
+    if (t->c->kind != MT_ADAFACTOR && sscanf(words, "%*[^[][%d]", &i) == 1 && i < 99 && i % 11 == IDLE)
         mg_hint(run,
                 "element %d has a gradient of 0 in some steps: in these steps, too, its averages decay and it moves",
                 i);

@@ -305,7 +305,7 @@ void mg_05_windows(mg_run *run, const void *one_case)
     (void)one_case;
     for (int k = 0; k < MT_COUNT(longer); k++) {
         double want[N];
-        mg_part(run, longer[k].part, longer[k].part ? "all numbers have 64 bits, and no sum may overflow" : NULL);
+        mg_part(run, longer[k].part, longer[k].part ? "all numbers have 64 bits here: no sum may overflow" : NULL);
         mg_begin(run, "mt_tokens_windows");
         mg_out(run, "windows", MT_I64, MT_SHAPE(N));
         int64_t *count = mg_in(run, "count", MT_I64, MT_SHAPE(N)), *T = mg_in(run, "T", MT_I64, MT_SHAPE(N));

@@ -111,8 +111,8 @@ void mg_05_resize(mg_run *run, const void *one_case)
         const int64_t *size = given[i].size;
         mg_part(run, given[i].part,
                 "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
-                ": the same formula for every size, in each direction by itself; a product of sides may be more than "
-                "an int holds",
+                ": the same formula holds for every size, and for each direction by itself; a product of sides may be "
+                "more than an int holds",
                 size[2], size[3], size[0], size[1]);
         good = given[i].kind != kind || resize_once(run, size, given[i].how == EXACT, given[i].how == SEARCHED);
     }
@@ -192,8 +192,8 @@ void mg_05_choose(mg_run *run, const void *one_case)
         EXTREME("a factor near 2", 1, true),
         EXTREME("a factor near 2", 2, true),
         EXTREME("a factor near 2", 3, true),
-        { "a draw equal to the probability", "mirrored if the number is below the probability: never if that is 0", 0,
-          false, true, false },
+        { "a draw equal to the probability", "mirror if the number drawn is below the probability: never, if that is 0",
+          0, false, true, false },
         { "several threads", NULL, 0, false, false, true },
     };
     const data_case *c = one_case; /* kind: the crop is random; spread: colours change */
@@ -254,7 +254,7 @@ void mg_05_colours(mg_run *run, const void *one_case)
     bool good = true;
     for (int t = 0; t < CALLS && good; t++)
         good = colours_once(run, c->kind, false, false);
-    mg_part(run, "a bright picture", "brightness 1.5 of a mean of 250: m is above 1, and the map clamps nothing");
+    mg_part(run, "a bright picture", "with brightness 1.5 and a mean of 250, m is above 1: the map clamps nothing");
     good = good && (c->kind != 4 || colours_once(run, c->kind, true, false));
     mg_part(run, "several threads", NULL);
     if (good)
@@ -338,7 +338,7 @@ void mg_05_apply(mg_run *run, const void *one_case)
     mg_part(run, "several threads", NULL);
     good = good && crop_once(run, k->spread, 0, k->kind, 9, 600, 0, true);
     for (int t = 0; t < MT_COUNT(alone) && good && k->spread == 4; t++) {
-        mg_part(run, alone[t].part, "one factor has changed, and nothing is mirrored");
+        mg_part(run, alone[t].part, "only one factor differs from 1, and nothing is mirrored");
         good = crop_once(run, alone[t].kind, alone[t].by, false, alone[t].side, alone[t].side, alone[t].byte, false);
     }
 }

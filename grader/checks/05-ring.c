@@ -122,7 +122,7 @@ static bool judge_woken(mg_run *run, const int64_t *step, const bool *due, int c
     const int64_t *woken = mg_result(run, "woken");
     for (int i = 0; i < count; i++)
         if (due[i] && !woken[i]) {
-            mg_hint(run, "mt_ring_finish (05.14) wakes arrival when ticket == taken");
+            mg_hint(run, "mt_ring_finish (05.14) must wake arrival when ticket == taken");
             mg_fail(run, "ticket %" PRId64 " was finished, for which the caller waits, but arrival was not woken",
                     step[i] - FINISH);
             return false;
@@ -266,7 +266,8 @@ static bool stop_before_wait(mg_run *run)
     const int64_t *got = mg_result(run, "got, woken early");
     if (got[0] == 0 && got[1] == 0)
         return true;
-    mg_hint(run, "mt_ring_stop holds the lock while it sets stopped: else a thread that begins to wait is not woken");
+    mg_hint(run,
+            "mt_ring_stop must hold the lock while it sets stopped: else a thread that is about to wait is not woken");
     mg_fail(run, got[0] ? "a claim after stop returned true"
                         : "mt_ring_stop woke the threads between a claim's test of stopped and its wait");
     return false;

@@ -194,7 +194,7 @@ static bool batches_once(mg_run *run, const char *part, int64_t batch, int64_t l
         return false;
     if (*(const int64_t *)mg_result(run, "written behind the last") == 0)
         return true;
-    mg_hint(run, "the last batch writes its own n entries of index only, not all of [batch]");
+    mg_hint(run, "the last batch writes only the n entries of index that it has, not all of [batch]");
     mg_fail(run, "index[n] or an entry behind it was written in a batch of n samples");
     return false;
 }
@@ -291,7 +291,7 @@ static bool judge_stopped(mg_run *run, int64_t stop)
     const int64_t *result = mg_result(run, "status, skipped, read");
     if (result[0] == MT_ERR_STOPPED && result[2] == after)
         return true;
-    mg_hint(run, "keep the test of how->stopped before each sample");
+    mg_hint(run, "test how->stopped before each sample");
     mg_fail(run,
             "stopped became true in sample %" PRId64 " (0: before): status %" PRId64 " after %" PRId64
             " samples, expected %d",
@@ -364,7 +364,7 @@ static bool collate_once(mg_run *run, const char *part, const data_case *c, cons
         return false;
     const int64_t *got = mg_result(run, "status, skipped, read");
     if (c->kind == 100 && got[2] > SET) {
-        mg_hint(run, "try each sample of the set at most once: count tries, not the samples left");
+        mg_hint(run, "try each sample of the set at most once: count the tries, not the samples that remain");
         mg_fail(run, "%" PRId64 " samples were read, but the set has %d, all of them bad", got[2], SET);
         return false;
     }

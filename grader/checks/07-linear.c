@@ -128,7 +128,7 @@ static void backward_subsets(mg_run *run)
     static const int64_t size[] = { 9, 5, 33 };
     bool good = true;
     mg_unaligned(run, false);
-    mg_part(run, "some gradients", "dx, dw and db may each be NULL, whichever of the others are");
+    mg_part(run, "some gradients", "each of dx, dw and db may be NULL, in every combination");
     for (int wanted = DB; wanted <= ALL && good; wanted++)
         good = backward(run, size, wanted, DB | ADDED);
 }

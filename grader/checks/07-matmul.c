@@ -13,14 +13,15 @@
 #define CUBLAS    "mt_matmul_cublas"
 
 static const ladder_case naive_cases[] = {
-    { { 4, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j], for all K of them" }, NAIVE, LD_SIZES, 0 },
-    { { 2, "transposed", "read operands with mt_element at (i,k) and (k,j): it handles transposes and edges" },
+    { { 4, "every size", "C[i,j] is the sum of A[i,k] * B[k,j] over all K values of k" }, NAIVE, LD_SIZES, 0 },
+    { { 2, "transposed", "read A at (i,k) and B at (k,j) with mt_element, which handles transposes and edges" },
       NAIVE, LD_TRANS, 0 },
     { { 2, "strides and writing", "the sum starts at 0; mt_result_at adds to C if the call accumulates" }, NAIVE,
       LD_STRIDES, 0 },
 };
 static const ladder_case coalesced_cases[] = {
-    { { 2, "every size", "each result must belong to one thread: compute i and j from different parts of threadIdx" },
+    { { 2, "every size",
+        "exactly one thread must compute each result: take i and j from different parts of threadIdx" },
       COALESCED, LD_SIZES, 0 },
     { { 1, "transposed", "the element of C that a thread computes does not depend on the transposes" },
       COALESCED, LD_TRANS, 0 },
@@ -28,48 +29,54 @@ static const ladder_case coalesced_cases[] = {
       LD_STRIDES, 0 },
 };
 static const ladder_bar coalesced_bars[] = {
-    { { 6, "traffic", "neighbouring lanes must read neighbours of B: use the lane for the column" },
+    { { 6, "traffic", "neighbouring lanes must read neighbouring elements of B: let the lane choose the column" },
       COALESCED, LD_TRAFFIC, false, 0 },
 };
 static const ladder_case shared_cases[] = {
     { { 5, "every size",
-        "fill a tile with zeros beyond the edges, and round the number of tiles along K up; two barriers per tile" },
+        "fill a tile with zeros beyond the edges, round the number of tiles along K up, and use two barriers per "
+        "tile" },
       SHARED, LD_SIZES, 0 },
     { { 3, "transposed",
-        "the tile of a transposed operand is filled by columns: the same elements at the same positions" },
+        "a transposed operand fills its tile by columns: the tile holds the same elements at the same positions" },
       SHARED, LD_TRANS, 0 },
-    { { 2, "strides and writing", "rows of a tile are ld apart in memory" }, SHARED, LD_STRIDES, 0 },
+    { { 2, "strides and writing",
+        "the rows of a tile begin lda or ldb elements apart in memory" }, SHARED, LD_STRIDES, 0 },
 };
 static const ladder_bar shared_bars[] = {
     { { 5, "traffic", "each element of a tile must be read from memory once, by one thread" }, SHARED,
       LD_TRAFFIC, false, 0 },
     { { 3, "transposed traffic",
-        "if m.along is not 1, neighbours in memory are along a column: let neighbouring lanes read along it" },
+        "if m.along is not 1, a column is contiguous in memory: let neighbouring lanes read along a column" },
       SHARED, LD_TRAFFIC, true, 0 },
-    { { 3, "bank conflicts", "a column of tile[32][33] is in 32 banks, a column of tile[32][32] in one" }, SHARED,
+    { { 3, "bank conflicts",
+        "a column of tile[32][33] lies in 32 banks, a column of tile[32][32] in a single one" }, SHARED,
       LD_CONFLICTS, true, 0 },
 };
 static const ladder_bar four_bars[] = {
-    { { 4, "requests", "four neighbours in one access of 16 bytes: load through a pointer to float4" }, REGISTER,
+    { { 4, "requests", "one access of 16 bytes can load four neighbours: load through a pointer to float4" }, REGISTER,
       LD_REQUESTS, false, 0 },
 };
 static const ladder_case register_cases[] = {
-    { { 5, "every size", "elements beyond an edge are 0, and an edge may be inside a group of four floats" }, REGISTER,
+    { { 5, "every size",
+        "elements beyond an edge count as 0, and an edge may lie inside a group of four floats" }, REGISTER,
       LD_SIZES, 0 },
-    { { 3, "transposed", "four neighbours are along k or along the result: bring() handles both cases" }, REGISTER,
+    { { 3, "transposed", "the four neighbours lie along k or along the result: bring() handles both cases" }, REGISTER,
       LD_TRANS, 0 },
     { { 2, "strides and writing",
-        "a float4 needs rows that are a multiple of 16 bytes apart, and an array that begins at one" },
+        "a float4 needs rows that are a multiple of 16 bytes apart, in an array that begins at a multiple of 16 "
+        "bytes" },
       REGISTER, LD_STRIDES, 0 },
 };
 static const ladder_bar register_bars[] = {
-    { { 4, "wavefronts", "16 loaded numbers are used for 64 products: keep x, y and sum in registers" },
+    { { 4, "wavefronts", "use 16 loaded numbers for 64 products: keep x, y and sum in registers" },
       REGISTER, LD_WAVEFRONTS, false, 0 },
     { { 2, "bank conflicts", "neighbouring threads must read neighbouring float4" }, REGISTER, LD_CONFLICTS, false, 0 },
     { { 2, "traffic", "each block must compute 128 x 128 results from its tiles" }, REGISTER, LD_TRAFFIC, false, 0 },
 };
 static const ladder_fact register_facts[] = {
-    { { 1, "local memory", "an array whose index is not known to the compiler is in local memory: unroll the loops" },
+    { { 1, "local memory",
+        "an array lies in local memory if the compiler does not know its indices: unroll the loops" },
       REGISTER, 0, "register.cu", MG_LOCAL_MEMORY },
     { { 1, "two blocks", "__launch_bounds__(THREADS, 2) limits the registers so that two blocks fit" },
       REGISTER, 0, "register.cu", MG_TWO_BLOCKS },
@@ -78,29 +85,29 @@ static const ladder_case pipelined_cases[] = {
     { { 5, "every size", "a barrier must follow the wait and precede all reads; the last step starts no copy" },
       PIPELINED, LD_SIZES, 0 },
     { { 3, "transposed",
-        "copy 16 bytes of the operand that is contiguous along the result, and single floats of the other" },
+        "copy 16 bytes at once of an operand that is contiguous along the result, and single floats of any other" },
       PIPELINED, LD_TRANS, 0 },
     { { 2, "strides and writing", "a copy of 16 bytes needs an address that is a multiple of 16" }, PIPELINED,
       LD_STRIDES, 0 },
 };
 static const ladder_bar pipelined_bars[] = {
-    { { 2, "traffic", "8 neighbouring threads must copy 8 neighbours in k, which are whole sectors" },
+    { { 2, "traffic", "8 neighbouring threads must copy 8 neighbours in k: these are whole sectors" },
       PIPELINED, LD_TRAFFIC, false, 0 },
-    { { 3, "wavefronts", "as in 07.5" }, PIPELINED, LD_WAVEFRONTS, false, 0 },
+    { { 3, "wavefronts", "use 16 loaded numbers for 64 products, as in 07.5" }, PIPELINED, LD_WAVEFRONTS, false, 0 },
 };
 static const ladder_fact pipelined_facts[] = {
     { { 1, "asynchronous copies", "__pipeline_memcpy_async of 4 or 16 bytes into shared memory becomes cp.async" },
       PIPELINED, 0, "pipelined.cu", MG_ASYNC_COPIES },
 };
 static const ladder_case tensor_cases[] = {
-    { { 2, "every size, f16", "four products of 16 x 16 fragments for each warp" }, F16, LD_SIZES, U16 },
-    { { 2, "every size, bf16", "four products of 16 x 16 fragments for each warp" }, BF16, LD_SIZES, UB16 },
+    { { 2, "every size, f16", "each warp adds up four products of 16 x 16 fragments" }, F16, LD_SIZES, U16 },
+    { { 2, "every size, bf16", "each warp adds up four products of 16 x 16 fragments" }, BF16, LD_SIZES, UB16 },
     { { 1, "transposed, f16", "load the fragments from the tiles, whose layout does not depend on the transposes" },
       F16, LD_TRANS, U16 },
     { { 1, "strides and writing, bf16",
         "the last argument of load_matrix_sync is the length of the tile's row with its padding" },
       BF16, LD_STRIDES, UB16 },
-    { { 2, "sums in f32", "only the operands have 16 bits: the accumulators are float" }, F16, LD_EXACT, 0 },
+    { { 2, "sums in f32", "only the operands have 16 bits: the accumulators must be float" }, F16, LD_EXACT, 0 },
 };
 static const ladder_bar tensor_bars[] = {
     { { 2, "traffic", "each block must compute 64 x 64 results from its tiles" }, F16, LD_TRAFFIC, false, U16 },
@@ -110,19 +117,20 @@ static const ladder_fact tensor_facts[] = {
     { { 1, "tensor cores", "multiply fragments by nvcuda::wmma::mma_sync" }, F16, U16, "tensor.cu", MG_TENSOR_CORES },
 };
 static const ladder_case cublas_cases[] = {
-    { { 3, "every size", "for cuBLAS our C is the transpose: B^T A^T, with N rows and M columns; in f32, not TF32" },
+    { { 3, "every size",
+        "cuBLAS is column-major: it computes C^T = B^T A^T, with N rows and M columns; in f32, not TF32" },
       CUBLAS, LD_SIZES, 0 },
-    { { 3, "transposed", "pass each operand's transpose on to cuBLAS, with that operand" }, CUBLAS,
+    { { 3, "transposed", "pass each operand to cuBLAS together with its own transpose" }, CUBLAS,
       LD_TRANS, 0 },
     { { 2, "strides and writing",
-        "leading dimensions do not change; beta = 1 accumulates; sizes have 64 bits: cublasSgemm_64" },
+        "leading dimensions stay as they are; beta = 1 accumulates; sizes have 64 bits: call cublasSgemm_64" },
       CUBLAS, LD_STRIDES, 0 },
 };
 static const mg_case forward_cases[] = {
     { 3, "every size", "set every row of out to the bias, then add the product" },
 };
 static const mg_case backward_cases[] = {
-    { 4, "dx and dw", "dx += dout w^T, dw += x^T dout; either may be NULL" },
+    { 4, "dx and dw", "add dout w^T to dx and x^T dout to dw; either may be NULL" },
 };
 static const mg_case bias_cases[] = {
     { 3, "every size", "add the column sums of dout to db; all threads must reach the barrier" },

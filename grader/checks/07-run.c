@@ -180,7 +180,8 @@ static bool ends_of_f16(mg_run *run, const char *function)
     static const float x[SIZE] = { 70000, -70000, 65504, 0x1.02p-16f, 0x1p-24f };
     bool good = true;
     mg_part(run, "the ends of f16",
-            "operands become f16 by __float2half or half(x): infinite beyond 65504, and not 0 below 2^-14");
+            "convert operands to f16 by __float2half or half(x): the result is infinite beyond 65504, and is not 0 "
+            "below 2^-14");
     for (int o = 0; o < 2 && good; o++) {
         mg_product p = { .dims = mg_product_tight(SIZE, SIZE, 1, MT_NO_TRANS, MT_NO_TRANS) };
         mg_product_describe(run, function, &p);
@@ -221,7 +222,7 @@ static bool refuses(mg_run *run, const char *launcher, int t)
     snprintf(function, sizeof function, "may abort: %s", launcher);
     mg_product_describe(run, function, &p);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_part(run, "refusals", "call mt_matmul_dims_check first, as every rung does");
+    mg_part(run, "refusals", "call mt_matmul_dims_check first, as every version does");
     if (!mg_call(run))
         return false;
     if (*(const int64_t *)mg_result(run, "aborted") != 1)
@@ -272,9 +273,9 @@ static bool values(mg_run *run, const ladder_case *c)
     if (good && c->about == LD_STRIDES)
         return strides(run, c);
     for (int k = 0; k < 2 && good && c->about == LD_SIZES; k++) {
-        mg_part(run, "NaN", "a NaN reaches every element that it has a part in, also where the other factor is 0");
+        mg_part(run, "NaN", "a NaN makes every element NaN that it has a part in, also where the other factor is 0");
         good = not_finite(run, c->function, c->unit, NAN, k);
-        mg_part(run, "infinity", "0 times infinity is NaN: no factor may be left out");
+        mg_part(run, "infinity", "0 times infinity is NaN: leave out no product, not even one with a factor of 0");
         good = good && not_finite(run, c->function, c->unit, INFINITY, k);
     }
     return good && (c->about != LD_SIZES || c->unit != U16 || ends_of_f16(run, c->function));

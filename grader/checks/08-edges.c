@@ -105,7 +105,7 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c)
 
 void mg_08_one_token_held(mg_run *run, const attention_case *c)
 {
-    mg_part(run, "one token", "dv is added to what is there, too, and dq and dk change by nothing");
+    mg_part(run, "one token", "dv, too, is added to what is there; dq and dk stay as they are");
     mg_answer dqkv = mg_08_describe_backward(run, c, (mg_attention){ .B = 2, .T = 1, .C = 6, .H = 2 });
     mg_call_and_judge(run, &dqkv, 1);
 }

@@ -4,60 +4,65 @@
 
 // clang-format off
 static const text_case pieces_cases[] = {
-    { { 3, "words", "one blank before a word belongs to the word, further ones do not" }, MG_TEXT_WORDS, 0, 60 },
-    { { 3, "endings", "'s 't 're 've 'm 'll 'd come first, at the start of a piece, in lower case" },
+    { { 3, "words", "one blank before a word belongs to the word; further blanks do not" }, MG_TEXT_WORDS, 0, 60 },
+    { { 3, "endings", "look for 's 't 're 've 'm 'll 'd first, at the start of a piece and in lower case only" },
       MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
     { { 2, "numbers and signs",
-        "a piece has all neighbours of one kind, however many; for each kind one blank may come before it" },
+        "a piece takes all neighbours of one kind, however many; before each kind one blank may be part of the piece" },
       MG_TEXT_WORDS | MG_TEXT_SIGNS, 0, 60 },
     { { 3, "white space",
-        "a piece has all of it but the last character, unless the text ends there or it is a single character" },
+        "a piece of white space leaves the last character to the next piece, unless the text ends there or it is the "
+        "only one" },
       MG_TEXT_WORDS | MG_TEXT_WHITE, 0, 60 },
     { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white space too" },
       MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
-    { { 1, "bytes that are not UTF-8", "each counts as one punctuation character" },
+    { { 1, "bytes that are not UTF-8", "each byte that is not UTF-8 counts as one punctuation character" },
       MG_TEXT_WORDS | MG_TEXT_BROKEN, 0, 60 },
     { { 2, "everything", "the text may end anywhere: do not read past its end" }, ~0u, 0, 300 },
 };
 static const text_case bytes_cases[] = {
-    { { 3, "all 256", "33-126, 161-172 and 174-255 stand for themselves; the others are 256, 257, ... in order" },
+    { { 3, "all 256",
+        "bytes 33-126, 161-172 and 174-255 stand for themselves; the others become 256, 257, ... in their order" },
       0, 0, 0 },
 };
 static const text_case merge_cases[] = {
-    { { 5, "by rank", "the two neighbours that make the lowest symbol are merged first, wherever they are; then "
-        "repeat" },
+    { { 5, "by rank",
+        "merge first the two neighbours that make the lowest symbol, wherever they are; then look again" },
       0, 4, 150 },
-    { { 2, "runs", "of several equal pairs the leftmost is merged first" }, 0, 1, 40 },
-    { { 1, "nothing to merge", "without symbols, with a single one, or without merges nothing changes" }, 0, 0, 3 },
+    { { 2, "runs", "where several pairs are equal, merge the leftmost first" }, 0, 1, 40 },
+    { { 1, "nothing to merge", "without symbols, with a single symbol, or without rules nothing changes" }, 0, 0, 3 },
 };
 static const words_case words_cases[] = {
     { { 2, "repeated words", "return the slot whose key equals the given one" }, MG_WORDS_ANY },
-    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one, with both halves of its key "
-        "0, is better than one that is taken" },
+    { { 2, "many words with one home",
+        "look at all MT_WORD_WAYS slots; prefer an empty one, whose key has both halves 0, to one that is taken" },
       MG_WORDS_CROWDED },
     { { 2, "words that begin with the same bytes", "compare both halves of the key" }, MG_WORDS_ALIKE },
 };
 static const text_case decode_cases[] = {
-    { { 3, "spellings", "the bytes of id i are start[i] up to start[i + 1]" }, 0, 0, 40 },
-    { { 1, "no ids", "nothing is written", MG_EASY }, 0, 0, 0 },
+    { { 3, "spellings", "the bytes of token i begin at start[i] and end before start[i + 1]" }, 0, 0, 40 },
+    { { 1, "no ids", "without ids nothing may be written", MG_EASY }, 0, 0, 0 },
 };
 static const text_case encode_cases[] = {
-    { { 3, "whole texts", "pieces, merges and words together: make their rows pass first" },
+    { { 3, "whole texts", "encoding calls pieces, merges and the table of words: make their rows pass first" },
       MG_TEXT_WORDS | MG_TEXT_WHITE, 4, 300 },
-    { { 2, "texts of everything", "every byte has a symbol; nothing is lost" }, ~0u, 4, 300 },
+    { { 2, "texts of everything", "every byte of the text has a symbol, so nothing is lost" }, ~0u, 4, 300 },
 };
 
 /* ---- 08.3 layernorm, 08.4 embedding, 08.7 classifier: tolerances are derived in oracle.h; -1 is a random size */
-#define PLUS_EQUALS       "gradients accumulate: += and not ="
+#define PLUS_EQUALS       "gradients accumulate: use +=, not ="
 #define ROWS(n, c)        .N = n, .C = c
 #define TEXTS(b, t, v)    .B = b, .T = t, .V = v
 #define HEAD(n, c, v, s)  .N = n, .C = c, .V = v, .spread = s
 #define PLAIN             .dist = NORMAL(0.5, 1)
 
 static const norm_case layernorm_fwd_cases[] = {
-    { { 3, "random rows", "population variance: divide by C; save mean and 1 / sqrt(variance + eps)" }, ROWS(-1, -1),
+    { { 3, "random rows",
+        "the variance is that of the population: divide by C; save the mean and 1 / sqrt(variance + eps)" },
+      ROWS(-1, -1),
       PLAIN, .tiny = true },
-    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a second pass" }, ROWS(-1, -1),
+    { { 2, "large mean",
+        "mean(x^2) - mean(x)^2 loses all digits here: add up the squares of x - mean in a second pass" }, ROWS(-1, -1),
       .dist = NORMAL(1000, 1), .overflow = true },
     { { 2, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" }, ROWS(-1, -1),
       .dist = NORMAL(0, 3), .constant = true },
@@ -67,12 +72,14 @@ static const norm_case layernorm_fwd_cases[] = {
     { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, ROWS(0, -1), PLAIN },
 };
 static const norm_case layernorm_bwd_cases[] = {
-    { { 4, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), with g = dout * gamma" }, ROWS(-1, -1), PLAIN,
+    { { 4, "dx",
+        "add rstd (g - mean(g) - xhat mean(g xhat)) to dx, where g = dout * gamma and the means are over a row" },
+      ROWS(-1, -1), PLAIN,
       .wanted = MG_DX },
     { { 1, "dx of one column", "changing the only x of a row changes the mean as much: the gradient is 0", MG_EASY },
       ROWS(7, 1),
       PLAIN, .wanted = MG_DX },
-    { { 2, "dgamma", "gamma was multiplied by xhat = (x - mean) * rstd: sum dout * xhat down the column" },
+    { { 2, "dgamma", "gamma was multiplied by xhat = (x - mean) * rstd: add up dout * xhat over all rows" },
       ROWS(-1, -1), PLAIN, .wanted = MG_DGAMMA },
     { { 1, "dbeta", "beta was added to every row, so dbeta sums dout over all rows" }, ROWS(-1, -1), PLAIN,
       .wanted = MG_DBETA },
@@ -81,18 +88,18 @@ static const norm_case layernorm_bwd_cases[] = {
 };
 
 static const embedding_case embedding_fwd_cases[] = {
-    { { 2, "random tokens", "row id[n] of wte plus row n % T of wpe" }, TEXTS(-1, -1, -1) },
-    { { 2, "later samples", "every sample begins at position 0: n % T, not n" }, TEXTS(5, 7, -1) },
+    { { 2, "random tokens", "row n of out is row id[n] of wte plus row n % T of wpe" }, TEXTS(-1, -1, -1) },
+    { { 2, "later samples", "every sample begins at position 0: take row n % T of wpe, not row n" }, TEXTS(5, 7, -1) },
     { { 1, "no tokens", "with B = 0 nothing may be written", MG_EASY }, TEXTS(0, 5, -1) },
 };
 static const embedding_case embedding_bwd_cases[] = {
     { { 2, "dwte", "row n of dout belongs to row id[n] of dwte; dwpe may be NULL" }, TEXTS(-1, -1, -1),
       .wanted = MG_DWTE },
-    { { 2, "repeated tokens", "a token that occurs again adds again: += and not =" }, TEXTS(-1, -1, 2),
+    { { 2, "repeated tokens", "a token that occurs again adds to its row again: use +=, not =" }, TEXTS(-1, -1, 2),
       .wanted = MG_DWTE },
     { { 2, "dwpe", "each sample adds to the positions 0 to T - 1; dwte may be NULL" }, TEXTS(5, -1, -1),
       .wanted = MG_DWPE },
-    { { 2, "adds to what is there", "wte's gradient has the classifier's part already: += and not =" },
+    { { 2, "adds to what is there", "the gradient of wte already has the classifier's part: use +=, not =" },
       TEXTS(-1, -1, -1), .wanted = MG_DWTE | MG_DWPE, .held = true },
 };
 
@@ -101,19 +108,21 @@ static const classifier_case classifier_fwd_cases[] = {
       HEAD(-1, -1, -1, 0.5) },
     { { 2, "large logits", "exp(90) overflows float, and log(0) is infinite: use lab 02's cross-entropy" },
       HEAD(-1, 31, -1, 5) },
-    { { 1, "no columns", "with C = 0 all logits are 0: probabilities 1 / V, losses ln V" }, HEAD(-1, 0, -1, 1) },
+    { { 1, "no columns",
+        "with C = 0 all logits are 0, all probabilities 1 / V and all losses ln V" }, HEAD(-1, 0, -1, 1) },
     { { 1, "one class", "the answer is certain: probability 1, loss 0" }, HEAD(-1, -1, 1, 1), .refused = true },
     { { 1, "no rows", "with N = 0 nothing may be written", MG_EASY }, HEAD(0, -1, -1, 1) },
 };
 static const classifier_case classifier_bwd_cases[] = {
     { { 3, "dlogits",
-        "(p - 1 for the target, p for the others) * dloss[n], which overwrites probs, with 0 too; dx and dw may be "
-        "NULL" },
+        "probs becomes dloss[n] * (p - 1) for the target and dloss[n] * p for the others, also where dloss[n] is 0; dx "
+        "and dw may be NULL" },
       HEAD(-1, -1, -1, 0.5) },
-    { { 3, "dx", "dx [N,C] = dlogits [N,V] times w [V,C], neither transposed" }, HEAD(-1, -1, -1, 0.5),
+    { { 3, "dx", "dx [N,C] is dlogits [N,V] times w [V,C], neither of them transposed" }, HEAD(-1, -1, -1, 0.5),
       .wanted = MG_DX },
     { { 3, "dw", "dw [V,C] = dlogits [N,V] transposed times x [N,C]" }, HEAD(-1, -1, -1, 0.5), .wanted = MG_DW },
-    { { 3, "adds to what is there", "w is the token table, and the embedding adds to its gradient too: += and not =" },
+    { { 3, "adds to what is there",
+        "w is the token table, and the embedding adds to its gradient, too: use +=, not =" },
       HEAD(-1, -1, -1, 0.5), .wanted = MG_DX | MG_DW, .held = true },
 };
 
@@ -121,15 +130,16 @@ static const classifier_case classifier_bwd_cases[] = {
 #define TOKENS(count, size) .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
 #define JUDGE(what)         .judged = MG_JUDGE_##what
 static const attention_case attention_cases[] = {
-    { { 1, "one token", "softmax of one score is 1: out is the value, the saved probability 1" },
+    { { 1, "one token", "the softmax of a single score is 1: out is the value, and the saved probability is 1" },
       TOKENS(ONE, ANY), JUDGE(BOTH) },
-    { { 3, "random texts", "score = q . k / sqrt(D), with D = C / H; out sums the values, each times its probability" },
+    { { 3, "random texts",
+        "a score is q . k / sqrt(D) with D = C / H; out is the sum of the values, each times its probability" },
       TOKENS(SHORT, ANY), JUDGE(OUT) },
     { { 2, "first queries", "query i sees the keys 0 to i: its own too, and none after it" },
       TOKENS(FEW, ANY), JUDGE(OUT) },
-    { { 2, "many heads", "head h has columns h*D to h*D+D-1 of queries, keys, values and out" },
+    { { 2, "many heads", "head h has the columns h*D to h*D+D-1 of queries, keys, values and out" },
       TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
-    { { 2, "long texts", "softmax is over all keys that the query sees, however many" },
+    { { 2, "long texts", "the softmax is over all keys that a query sees, however many they are" },
       TOKENS(LONG, ANY), JUDGE(OUT) },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score of the row "
         "first" },
@@ -137,7 +147,7 @@ static const attention_case attention_cases[] = {
     { { 1, "growing scores", "the largest score of a row may be its last: find the maximum before the first "
         "exponential" },
       TOKENS(LONG, GROWING), JUDGE(OUT) },
-    { { 1, "shrinking scores", "the largest score of a row may be its first: the maximum is over all visible keys" },
+    { { 1, "shrinking scores", "the largest score of a row may be its first: take the maximum over all visible keys" },
       TOKENS(LONG, SHRINKING), JUDGE(OUT) },
     { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 "
         "for j > i" },
@@ -146,38 +156,42 @@ static const attention_case attention_cases[] = {
 };
 static const attention_race attention_race_cases[] = {
     { { 4, "speed",
-        "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code", MG_TIMED },
+        "compute both products with mt_head_product, and use the softmax of lab 02, whose exponential is vector code",
+        MG_TIMED },
       .T = 512, .bar = "08.5" },
 };
 static const attention_case attention_backward_cases[] = {
-    { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) "
-        "like the scores" },
+    { { 3, "dq",
+        "dq is the scores' gradient times the keys; the scores' gradient is p * (dp - delta) / sqrt(D)" },
       TOKENS(SHORT, ANY), JUDGE(DQ) },
-    { { 3, "dk", "the scores' gradient, transposed, times the queries" }, TOKENS(SHORT, ANY), JUDGE(DK) },
-    { { 3, "dv", "the probabilities, transposed, times dout: compute it before p is overwritten" },
+    { { 3, "dk", "dk is the scores' gradient, transposed, times the queries" }, TOKENS(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "dv is the probabilities, transposed, times dout: compute it before p is overwritten" },
       TOKENS(SHORT, ANY), JUDGE(DV) },
     { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
-    { { 1, "one token", "the softmax of one score is constant: dq and dk are 0, dv is dout" },
+    { { 1, "one token", "the softmax of a single score is constant: dq and dk get 0, and dv gets dout" },
       TOKENS(ONE, ANY), JUDGE(ALL) },
-    { { 2, "long texts", "a query gets its gradient from all keys it sees, a key from all queries that see it" },
+    { { 2, "long texts", "a query gets its gradient from all keys that it sees, a key from all queries that see it" },
       TOKENS(LONG, ANY), JUDGE(ALL) },
     { { 1, "large scores", "read the probabilities from saved: recomputed without the maximum they overflow" },
       TOKENS(SHORT, LARGE), JUDGE(ALL) },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+    { { 2, "adds to what is there", PLUS_EQUALS },
       TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
     { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written", MG_EASY }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
-    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them", MG_TIMED },
+    { { 4, "speed",
+        "compute dv, dq and dk with mt_head_product, with one loop over rows and keys between them", MG_TIMED },
       .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {
     { { 1, "first token", "at place 0 the token's own key is the only one: out is its value" },
       TOKENS(ONE, ANY), JUDGE(OUT) },
-    { { 3, "random positions", "keys 0 to place, place included; each score divided by sqrt(D), each value times its "
+    { { 3, "random positions",
+        "the token sees keys 0 to place, place included; divide each score by sqrt(D), and multiply each value by its "
         "weight" },
       TOKENS(SHORT, ANY), JUDGE(OUT) },
-    { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" },
+    { { 1, "many heads",
+        "row j of the cache has C numbers of the key, then C of the value; head h has D of each, from h*D on" },
       TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" },
       TOKENS(SHORT, FAR), JUDGE(OUT), .heads = true },
@@ -187,7 +201,8 @@ static const attention_case cached_cases[] = {
       TOKENS(SHORT, ANY), JUDGE(CACHE) },
 };
 static const attention_case cached_text_cases[] = {
-    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" },
+    { { 2, "token by token",
+        "with one cache from the first token on, the results are those of attention over the whole text" },
       TOKENS(LONG, ANY), JUDGE(OUT) },
 };
 #undef TOKENS
@@ -197,18 +212,20 @@ static const attention_case cached_text_cases[] = {
 static const block_case block_cases[] = {
     { { 2, "residual stream", "with both c_proj 0 a block returns x: a part adds to x, and does not replace it" },
       .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_OUT },
-    { { 3, "attention part", "x + attn(ln_1(x)): the norm comes before attention, and x itself is what is added to" },
+    { { 3, "attention part",
+        "the result is x + attn(ln_1(x)): normalise before attention, and add its result to x itself" },
       .zero = MG_NO_MLP, .judged = MG_JUDGE_OUT },
-    { { 3, "MLP part", "x + mlp(ln_2(x)): norm, c_fc, GELU in its tanh form, c_proj, then the sum" },
+    { { 3, "MLP part", "the result is x + mlp(ln_2(x)): ln_2, c_fc, GELU in its tanh form, c_proj, then the sum" },
       .zero = MG_NO_ATTENTION, .judged = MG_JUDGE_OUT },
-    { { 3, "whole block", "the MLP reads the stream that attention has been added to; ln_1 is attention's, ln_2 the "
-        "MLP's" },
+    { { 3, "whole block",
+        "the MLP reads the stream after attention was added to it; ln_1 belongs to attention, ln_2 to the MLP" },
       .judged = MG_JUDGE_OUT },
     { { 1, "one token", "a token without others attends to itself" }, .tokens = 1, .judged = MG_JUDGE_OUT },
-    { { 2, "gradient of x", "it passes through the sums as it is, and through both parts: call ops on tensors, no "
-        "kernels, no mt_detach" },
+    { { 2, "gradient of x",
+        "the gradient passes through the sums as it is, and through both parts: call ops on tensors, not kernels, and "
+        "do not detach" },
       .judged = MG_JUDGE_DX },
-    { { 2, "gradients of the parameters", "every layer of the block is called through mt_forward, once" },
+    { { 2, "gradients of the parameters", "call every layer of the block through mt_forward, once" },
       .judged = MG_JUDGE_DPARAMS },
 };
 static const model_case model_cases[] = {
@@ -219,36 +236,38 @@ static const model_case model_cases[] = {
         "mt_forward of the child h runs all blocks in order; ln_f normalises the stream after the last" },
       .layers = 3, .judged = MG_JUDGE_HIDDEN },
     { { 3, "logits",
-        "the hidden state times the transpose of the first `vocabulary` rows of wte; the head has no other weights" },
+        "the logits are the hidden state times the transpose of the first `vocabulary` rows of wte; the head has no "
+        "other weights" },
       .layers = 1, .judged = MG_JUDGE_LOGITS },
-    { { 3, "loss", "the mean over all B T positions, and over the vocabulary's classes, not the padded rows" },
+    { { 3, "loss",
+        "the loss is the mean over all B T positions; its classes are the vocabulary's, without the padded rows" },
       .layers = 1, .judged = MG_JUDGE_LOSS },
-    { { 3, "gradient of the token table", "wte is input table and head: both parts add up, so neither may be "
-        "detached or copied" },
+    { { 3, "gradient of the token table",
+        "wte is the input table and the head, and both parts of its gradient add up: detach or copy neither" },
       .layers = 1, .judged = MG_JUDGE_DWTE },
-    { { 2, "gradients of the other parameters", "all of them are reached from the loss: every child is called "
-        "through mt_forward" },
+    { { 2, "gradients of the other parameters",
+        "the loss must depend on all of them: call every child through mt_forward" },
       .layers = 2, .judged = MG_JUDGE_DREST },
 };
 
 /* ---- 08.12 the training step */
 static const step_case step_cases[] = {
-    { { 2, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" },
+    { { 2, "one step", "compute the gradients first, then call mt_optim_step: parameters -= lr * gradient" },
       .steps = 1, .judged = MG_JUDGE_PARAMS },
     { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first "
         "(mt_optim_zero_grad)" },
       .steps = 4, .judged = MG_JUDGE_PARAMS, .micro = 3 },
-    { { 2, "learning rate", "mt_schedule_at(&t->schedule, step), set before the update" },
+    { { 2, "learning rate", "set the rate to mt_schedule_at(&t->schedule, step) before the update" },
       .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
     { { 3, "clipping", "clip after backward and before the update" },
       .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
     { { 1, "a limit that is not reached", "if the norm is below the limit, the gradients do not change" },
       .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
-    { { 2, "a gradient that is not finite", "with a limit, and only then, a norm that is not finite skips the "
-        "update: isfinite() of what the clipping returns" },
+    { { 2, "a gradient that is not finite",
+        "with a limit, and only then, skip the update if the norm that the clipping returns is not finite" },
       .steps = 3, .clip = 1, .overflow = true,
       .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
-    { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
+    { { 2, "loss and samples", "*result has the loss before the update and the number of samples of the batch" },
       .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES, .micro = 3 },
     { { 1, "no batch left", "without a batch return false, and change neither the parameters, *result nor the "
         "optimizer's learning rate" },
@@ -260,27 +279,29 @@ static const step_case step_cases[] = {
 
 static const mg_case batch_cases[] = {
     { 1, "a share of a step",
-      "mt_train_batch adds share times the gradients and share times the loss to what is there, and batch.count" },
+      "mt_train_batch adds share times the gradients, share times the loss, and batch.count to what is there" },
 };
 
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
 static const sample_case most_likely_cases[] = {
-    { { 1, "random logits", "logits may all be negative: begin with the first, not with 0" }, MG_SAMPLE_ANY },
-    { { 1, "equal logits", "of equal ones return the first: use > and not >=" }, MG_SAMPLE_EQUAL },
+    { { 1, "random logits", "all logits may be negative: begin with the first logit, not with 0" }, MG_SAMPLE_ANY },
+    { { 1, "equal logits", "of equal logits return the first: compare with >, not with >=" }, MG_SAMPLE_EQUAL },
 };
 static const sample_case weights_cases[] = {
-    { { 2, "random logits", "exp((logit - the first) / temperature): the first has weight 1" }, MG_SAMPLE_ANY },
-    { { 1, "large logits", "subtract the first before exp, which overflows" }, MG_SAMPLE_LARGE },
+    { { 2, "random logits",
+        "a weight is exp((logit - first logit) / temperature), so that the first is 1" }, MG_SAMPLE_ANY },
+    { { 1, "large logits", "subtract the first logit before exp, which overflows otherwise" }, MG_SAMPLE_LARGE },
 };
 static const sample_case kept_cases[] = {
-    { { 2, "top-k", "keep top_k tokens, or V when there are fewer" }, MG_SAMPLE_TOP_K },
+    { { 2, "top-k", "keep top_k tokens, or all V if V is smaller" }, MG_SAMPLE_TOP_K },
     { { 2, "top-p",
-        "keep the token with which the sum reaches the share, too; top_k = 0 means all" }, MG_SAMPLE_TOP_P },
-    { { 1, "top-k and top-p", "top_p is a share of the sum of the top_k" }, MG_SAMPLE_ANY },
+        "also keep the token with which the sum reaches the share; top_k = 0 means all" }, MG_SAMPLE_TOP_P },
+    { { 1, "top-k and top-p", "top_p is a share of the sum of the top_k weights" }, MG_SAMPLE_ANY },
 };
 static const sample_case drawn_cases[] = {
     { { 2, "random weights",
-        "the first i for which weight[0] + ... + weight[i] exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
+        "return the first i for which weight[0] + ... + weight[i] exceeds part * (sum of the kept weights)" },
+      MG_SAMPLE_ANY },
     { { 2, "a large vocabulary", "fifty thousand additions in f32 are too inexact: add up in double" },
       MG_SAMPLE_LONG },
 };

@@ -390,7 +390,7 @@ void mg_08_classifier_bwd(mg_run *run, const void *one_case)
 {
     const classifier_case *c = one_case;
     classifier_calls(run, c, classifier_bwd_once);
-    mg_part(run, "no columns", "without columns, too, probs becomes the gradient");
+    mg_part(run, "no columns", "without columns probs becomes the gradient as always");
     if (!c->wanted)
         classifier_bwd_once(run, c, 5, 0, 7);
 }

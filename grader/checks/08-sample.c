@@ -98,8 +98,8 @@ void mg_08_sample_weights(mg_run *run, const void *one_case)
                           (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4), false, 0))
             return;
     if (weights_once(run, "a large vocabulary", NULL, LONG, mean, 1, false, 0) &&
-        weights_once(run, "a low temperature", "close logits, at a temperature as low, leave several tokens", 101, mean,
-                     1e-4f, true, 0))
+        weights_once(run, "a low temperature", "at a low temperature close logits still leave several tokens", 101,
+                     mean, 1e-4f, true, 0))
         weights_once(run, "a high temperature",
                      "at temperature 100, a logit 60 below the first has a weight of about a half: cut nothing off",
                      101, mean, 100, false, 60);

@@ -227,7 +227,7 @@ void mg_08_step(mg_run *run, const void *one_case)
         [BEYOND_16_BITS] = { "a step beyond 16 bits", NULL, c->warmup },
         [BEYOND_32_BITS] = { "a step beyond 32 bits", NULL, c->warmup },
         [RATE_0] = { "a rate of 0", NULL, c->warmup },
-        [MICRO] = { "micro-batches", "a step has t->micro batches: gradients() adds up those of all of them",
+        [MICRO] = { "micro-batches", "a step has t->micro batches: gradients() adds up the gradients of all of them",
                     c->micro },
         [LARGE] = { NULL, NULL, c->overflow },
         [NO_NUMBER] = { "a gradient that is NaN, and an infinite limit", NULL, c->overflow },

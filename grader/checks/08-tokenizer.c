@@ -198,7 +198,7 @@ static void long_piece(mg_run *run)
     double want[LETTERS] = { LETTERS };
     for (int64_t i = 1; i < LETTERS; i++)
         want[i] = -1;
-    mg_part(run, "a long piece", "5000 equal letters are one piece: it has no greatest length");
+    mg_part(run, "a long piece", "5000 equal letters are one piece: a piece may have any length");
     mg_begin(run, "mt_piece_end, over a text");
     mg_out(run, "ends", MT_I64, MT_SHAPE(LETTERS));
     memset(mg_in(run, "text", MT_U8, MT_SHAPE(LETTERS)), 'a', LETTERS);
@@ -316,7 +316,7 @@ static bool merge_far(mg_run *run)
         { 'a', 'b' }, { FAR, 'c' }, { 'd', FAR + 1 }, { FAR + 2, FAR + 2 }, { MID, 'c' }
     };
     double want[] = { FAR + 3, FAR + 4, MT_BYTES + 5, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 }, left = 3;
-    mg_part(run, "symbols beyond 16 bits", "symbols are i32: among these are some of more than 16 bits");
+    mg_part(run, "symbols beyond 16 bits", "symbols are i32, and some of these have more than 16 bits");
     mg_begin(run, "mt_bpe_merge");
     memcpy(mg_inout(run, "symbol", MT_I32, MT_SHAPE(MT_COUNT(text))), text, sizeof text);
     mg_out(run, "count", MT_I64, MT_SHAPE(1));

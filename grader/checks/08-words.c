@@ -139,9 +139,10 @@ void mg_08_words(mg_run *run, const void *one_case)
             char got[40];
             snprintf(got, sizeof got, slot[i] == INT64_MIN ? "NULL" : "slot %lld", (long long)slot[i]);
             if (c->kind == MG_WORDS_ALIKE && i < TWINS)
-                mg_hint(run, "a word may have 0 bytes, and begin as another does: compare all 16 bytes of the key");
+                mg_hint(run, "a word may contain bytes of 0, and begin like another: compare all 16 bytes of the key");
             if (slot[i] < mt_word_home(asked[i]) && slot[i] > mt_word_home(asked[i]) - MT_WORD_WAYS)
-                mg_hint(run, "before the home: the remainder of a negative number is negative, and key is unsigned");
+                mg_hint(run, "this slot is before the home: the remainder of a negative number is negative, but a key "
+                             "is unsigned");
             mg_fail(run, "look-up %lld, word '%s', home %lld: returned %s, which is %s", (long long)i,
                     spelling(asked[i]), (long long)mt_word_home(asked[i]), got, why);
             return;

@@ -72,8 +72,8 @@ static bool no_race(mg_run *run, const mg_worker *worker, int64_t place, const c
     return false;
 }
 
-static const char at_once[] = "two threads may call this function at once, on different arrays: it keeps nothing in "
-                              "static or global variables that are not locked or thread-local";
+static const char at_once[] = "two threads may call this function at once, on different arrays: keep nothing in static "
+                              "or global variables, unless they are locked or thread-local";
 
 /* Likewise of what a call has written by functions that are not searched: where is not known. */
 static bool keeps_statics(mg_run *run, const mg_traffic_report *r)
