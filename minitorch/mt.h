@@ -6,17 +6,18 @@
 #pragma once
 
 /* Memory and tensors. */
-#include "core/base.h"    /* error handling */
-#include "core/view.h"    /* shape, stride, offset                                    lab 00 */
-#include "core/dtype.h"   /* element types; one element of any type */
-#include "core/rng.h"     /* random numbers by (seed, stream, counter) */
-#include "core/device.h"  /* CPU and GPU memory */
-#include "core/storage.h" /* reference-counted memory */
-#include "core/tensor.h"  /* a view into a storage */
-#include "core/scope.h"   /* frees the tensors of a training step */
-#include "core/state.h"   /* what a run saves, by name */
-#include "core/io.h"      /* whole files */
-#include "core/digits.h"  /* images of digits as bytes */
+#include "core/base.h"      /* error handling */
+#include "core/denormals.h" /* numbers near 0, which are slow */
+#include "core/view.h"      /* shape, stride, offset                                    lab 00 */
+#include "core/dtype.h"     /* element types; one element of any type */
+#include "core/rng.h"       /* random numbers by (seed, stream, counter) */
+#include "core/device.h"    /* CPU and GPU memory */
+#include "core/storage.h"   /* reference-counted memory */
+#include "core/tensor.h"    /* a view into a storage */
+#include "core/scope.h"     /* frees the tensors of a training step */
+#include "core/state.h"     /* what a run saves, by name */
+#include "core/io.h"        /* whole files */
+#include "core/digits.h"    /* images of digits as bytes */
 
 /* Kernels. */
 #include "kernels/tables.h"      /* the kernels of each device */

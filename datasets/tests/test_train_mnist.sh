@@ -42,7 +42,8 @@ import json, sys
 run = json.load(open('$dir/run/run.json'))
 assert run['status'] == 'done' and run['result'] == {'test_accuracy': $right} and run['seconds'] > 0, run
 assert run['settings']['seed'] == '1' and run['settings']['program'] == 'train_mnist' and run['values']['step'] == '174', run
-assert run['machine']['threads'] == 1 and run['started'].endswith('Z') and run['compiler'], run"
+assert run['machine']['threads'] == 1 and run['machine']['denormals_flushed'] and run['started'].endswith('Z') and run['compiler'], run"
+check 'the log says so, too' grep -qx 'Numbers below 1.2e-38 count as 0' "$dir/out"
 cp -r "$dir/run" "$dir/one-run"
 accuracy=$(last)
 run "$bin/evaluate" "$dir/run" --data "$dir/digits"
@@ -54,6 +55,8 @@ if command -v gnuplot >/dev/null; then
 fi
 train --epochs 3 --threads 2
 check 'the same bits with two threads' eval 'results | cmp -s - "$dir/one"'
+train --epochs 3 --threads 2 --denormals
+check 'denormal numbers are kept on request' eval 'grep -q "\"denormals_flushed\":.*false" "$dir/run/run.json" && ! grep -q 1.2e-38 "$dir/out"'
 train --epochs 3 --threads 2 --seed 2
 check 'another seed, another run' eval '! results | cmp -s - "$dir/one"'
 for workers in 1 4; do

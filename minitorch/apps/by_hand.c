@@ -23,6 +23,7 @@ int main(void)
     static float x[BATCH * PIXELS];
     static int32_t label[BATCH];
     mt_digits train, test;
+    mt_flush_denormals(true);
     mt_must(mt_digits_open(&train, "train"));
     mt_must(mt_digits_open(&test, "t10k"));
     int64_t *order = mt_calloc(mt_max(train.count, test.count), sizeof *order);

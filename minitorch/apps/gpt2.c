@@ -10,6 +10,7 @@ enum { STEPS = 1000, REPORT = 100, BATCH = 16, BLOCK = 64, SAMPLE = 400, SEED = 
 
 int main(void)
 {
+    mt_flush_denormals(true); /* numbers below 1e-38, which are slow, are 0 */
     /* Data: the text as ids, one a character. A sample is a window of BLOCK ids x and, for each, the id after it, y. */
     mt_file_map text;
     mt_vocabulary *vocabulary;
@@ -28,7 +29,6 @@ int main(void)
     mt_gpt2_config size = { vocabulary->token.count, .block = BLOCK, .layers = 4, .heads = 4, .width = 128 };
     mt_rng rng = mt_rng_new(SEED, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&size, &rng);
-
     mt_optim *optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
     mt_optim_add_all(optim, mt_module_params(model));
     mt_schedule rate = { MT_SCHEDULE_COSINE, .lr = 3e-3, .period = STEPS, .warmup = STEPS / 20 };

@@ -11,6 +11,7 @@ enum { SEED = 1 };
 int main(void)
 {
     mt_digits train, test;
+    mt_flush_denormals(true);
     mt_must(mt_digits_open(&train, "train"));
     mt_must(mt_digits_open(&test, "t10k"));
     uint8_t *answer = mt_calloc(test.count, sizeof *answer);

@@ -49,6 +49,7 @@ int main(void)
 {
     mt_file_map text;
     mt_vocabulary *vocabulary;
+    mt_flush_denormals(true);
     mt_must(mt_data_map(&text, "shakespeare/tinyshakespeare.txt", "standin-text/tinyshakespeare.txt"));
     mt_must(mt_vocabulary_characters(&vocabulary, text.bytes, text.size));
     int64_t count, V = vocabulary->token.count;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/denormals.h"
 #include "core/device.h"
 #include "core/dtype.h"
 
@@ -214,6 +215,7 @@ mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_opt
 {
     command c = { .most = most };
     mt_cli_guard_output();
+    mt_flush_denormals(true);
     add_table(&c, table, options);
     const struct argp argp = {
         .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc, .help_filter = add_default

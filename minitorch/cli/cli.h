@@ -59,7 +59,8 @@ struct mt_option {
 #define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table, NULL
 
 /* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line
- * ends the program with a message that names the option, --help with the table; doc: what the program does. */
+ * ends the program with a message that names the option, --help with the table; doc: what the program does. Denormal
+ * numbers are 0 from here on (mt_flush_denormals), so it comes before any thread is started. */
 void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options);
 
 /* mt_cli_parse_words -- the same for a program that also takes up to `most` words without an option; usage: what --help

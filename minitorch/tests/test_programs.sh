@@ -8,6 +8,7 @@ for program in mnist gpt2; do
     check "$program: at most 70 lines" test "$(wc -l <"$source")" -le 70
     check "$program: names the tour" grep -qF docs/TOUR.md "$source"
     check "$program: includes mt.h and no other header of ours" test "$(grep '^#include "' "$source")" = '#include "mt.h"'
+    check "$program: denormal numbers are 0" grep -qF 'mt_flush_denormals(true)' "$source"
     check "$program: no options" grep -q '^int main(void)$' "$source"
     check "$program: train_$program.c says that it is the same loop" grep -q "the loop of $program.c" <(head -1 "minitorch/apps/train_$program.c")
     # No option, environment variable or build flag changes them: a test with fewer steps compiles a copy.

@@ -1,5 +1,6 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
+#include "core/denormals.h"
 #include "ckpt/values.h"
 #include "cli/programs.h"
 #include "optim/rules.h"
@@ -57,6 +58,7 @@ const mt_option mt_recipe_options[] = {
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead; default: two a worker" },
     { "memory-report", 0, NULL, MT_FLAG(mt_recipe, memory_report),
       "Show what the memory of the first step was used for; of ranks that are processes, that of rank 0" },
+    { "denormals", 0, NULL, MT_FLAG(mt_recipe, denormals), "Keep numbers below 1.2e-38, which are slow, instead of 0" },
     { "trace", 0, NULL, MT_FLAG(mt_recipe, trace), "Record where the time goes, for the program profile" },
     { 0 },
 };
@@ -90,6 +92,9 @@ mt_status mt_recipe_begin(const mt_recipe *r)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
+    mt_flush_denormals(!r->denormals);
+    if (mt_denormals_flushed())
+        printf("Numbers below 1.2e-38 count as 0\n");
     mt_cli_catch_stop();
     signal(SIGPIPE, SIG_IGN); /* a reader that is gone is reported at the end, and loses no step */
     char path[4096];

@@ -40,6 +40,7 @@ typedef struct mt_recipe {
     int64_t metrics_port; /* of 127.0.0.1, for Prometheus, by apps/follow.c; 0: none */
     bool quiet;           /* no progress line */
     bool memory_report;   /* of the first step */
+    bool denormals;       /* kept, not flushed to 0 */
     bool trace;           /* record spans for the program profile */
     int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
     double min_delta;     /* by so much the best has to be better */

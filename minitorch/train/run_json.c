@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "core/denormals.h"
 #include "core/io.h"
 #include "cli/cli.h"
 #include "cli/programs.h"
@@ -51,6 +52,7 @@ static void add_machine(cJSON *json)
     cJSON_AddStringToObject(machine, "host", uname(&name) == 0 ? name.nodename : "");
     cJSON_AddStringToObject(machine, "cpu", text);
     cJSON_AddNumberToObject(machine, "threads", omp_get_max_threads());
+    cJSON_AddBoolToObject(machine, "denormals_flushed", mt_denormals_flushed());
 }
 
 void mt_run_made(cJSON *json, double start)

@@ -16,6 +16,7 @@ except ImportError as missing:
 HEADS, WIDTH, FROM = 4, 64, 256
 
 torch.set_num_threads(1)
+torch.set_flush_denormal(True)  # as ours is (core/denormals.h), before its threads start
 most = int(sys.argv[1]) if len(sys.argv) > 1 else 2048
 rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 tokens = FROM

@@ -78,6 +78,7 @@ def main():
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     args = parser.parse_args()
     torch.manual_seed(1)
+    torch.set_flush_denormal(True)  # as ours is (core/denormals.h), before its threads start
     model = GPT2()
     if RANKS > 1:
         torch.distributed.init_process_group("gloo")

@@ -55,6 +55,7 @@ def main():
     parser.add_argument("--workers", type=int, default=0)
     args = parser.parse_args()
     torch.manual_seed(1)
+    torch.set_flush_denormal(True)  # as ours is (core/denormals.h), before its threads start
 
     (x, y), (test_x, test_y) = read_set(args.data, "train"), read_set(args.data, "t10k")
     mean, std = x.mean(), x.std()
