@@ -254,7 +254,7 @@ def navigation():
         return [left.pop(name) for name in names if name in left]
     study, map_and_words = take("SELF_STUDY"), take("MAP", "GLOSSARY", "STYLE")
     claims, instructors = take("CLAIMS"), take("INSTRUCTORS", "GRADING", "SECURITY")
-    guides = take("TOUR", "OWN_PROGRAM", "DEBUGGING", "DIAGNOSTICS", "EMULATOR", "PROFILING", "STRATEGY")
+    guides = take("TOUR", "OWN_PROGRAM", "DEBUGGING", "DIAGNOSTICS", "EMULATOR", "OPTIONS", "PROFILING", "STRATEGY")
     results = sorted((p for p in pages if p.startswith("docs/results/")), key=lambda p: not p.endswith("README.md"))
     tabs = {"Start": ["README.md"], "Labs": labs, "Self-study": study, "Guides": guides + list(left.values()),
             "Reference": ["api/index.md"] + map_and_words, "Results": claims + results, "Instructors": instructors}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# help: the defaults in --help are those that a run has which is told nothing, as its run.json says.
+# help: the defaults in --help are those that a run has which is told nothing, as its run.json says; and the page of all options is what --help says.
 . "$(dirname "$0")/../../.ci/check.bash"
 programs=$(cd "$root/minitorch/apps" && grep -l argp\\\|mt_option -- *.c | sed 's/\.c$//') # those that have options
 make -s -C "$root" $(printf 'build/release/bin/%s ' $programs) >/dev/null || exit 1
@@ -36,4 +36,7 @@ done
 same_least=9 same train_mnist "$dir/mnist/run.json" --hidden --epochs
 [ "$(default train_mnist ema)" = 0.999 ] && [ "$(default train_mnist optimizer)" = adam ] && ok || bad "train_mnist: $(default train_mnist ema)"
 [ "$(default train_mnist lr)" = 'one that suits the optimizer' ] && ok || bad "words in the place of 0"
+if [ -e "$root/docs/OPTIONS.md" ] && [[ $(help train_gpt2) == *" mpi, "* ]]; then # a build without MPI has fewer engines
+    check "docs/OPTIONS.md has the options of train_gpt2" "$root/grader/tools/options.sh" "$root/build/release" --check
+fi
 finish help
