@@ -47,14 +47,15 @@ cmp "$dir/300/vocab.bpe" "$dir/broken/vocab.bpe" && ok || bad "it replaced the v
 
 plan=("$train" "${flags[@]}" --plan)
 run "${plan[@]}" --data "$dir/400.tokens"
-says "the vocabulary has 300: the file was made with another vocabulary"
+says "the vocabulary has 300: the file was made with another vocabulary, whose folder --vocab must name"
 run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/400"
 says "300.tokens was not made with the vocabulary in $dir/400"
+says "or encode its text again: tokenize -v $dir/400 -o FILE.tokens TEXT"
 head -c 9999 "$dir/300.tokens" >"$dir/cut.tokens"
 run "${plan[@]}" --data "$dir/cut.tokens"
 says "cut.tokens: offset 9999: the file ends in the middle of a token"
 run "$train" --plan --data "$dir/300.tokens"
-says "300.tokens is a token file: it needs the vocabulary that made it (--vocab)"
+says "300.tokens is a token file: give --vocab the folder of the vocabulary with which it was made"
 run "${plan[@]}" --data "$dir/text"
 says "tokenize -v $dir/300 -o FILE.tokens $dir/text, then train with --data FILE.tokens"
 run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/none"

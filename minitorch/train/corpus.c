@@ -72,7 +72,7 @@ static mt_status check_ids(const mt_corpus *c)
         if (id < 0 || id >= limit)
             return mt_fail(MT_ERR_FORMAT,
                            "%s: offset %" PRId64 ": token %d, but the vocabulary has %" PRId64
-                           ": the file was made with another vocabulary",
+                           ": the file was made with another vocabulary, whose folder --vocab must name",
                            c->file.path, header + i * c->tokens.size, id, limit);
     }
     return MT_OK;
@@ -115,14 +115,18 @@ static mt_status check_vocabulary(const mt_corpus *c, const char *dir)
     mt_strings_free(&merges);
     if (joined * ALLOWED <= tried)
         return MT_OK;
-    return mt_fail(MT_ERR_FORMAT, "%s was not made with the vocabulary in %s: its text would have other tokens",
-                   c->file.path, dir);
+    return mt_fail(
+        MT_ERR_FORMAT,
+        "%s was not made with the vocabulary in %s: give --vocab the folder with which it was made, or encode "
+        "its text again: tokenize -v %s -o FILE.tokens TEXT",
+        c->file.path, dir, dir);
 }
 
 static mt_status open_tokens(mt_corpus *c, const char *dir)
 {
     if (!dir)
-        return mt_fail(MT_ERR_ARGUMENT, "%s is a token file: it needs the vocabulary that made it (--vocab)",
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "%s is a token file: give --vocab the folder of the vocabulary with which it was made",
                        c->file.path);
     MT_TRY(is_llmc(&c->file) ? read_llmc(&c->tokens, &c->file)
                              : mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size));
