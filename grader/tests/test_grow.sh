@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 cd "$dir"
-mkdir -p mine/01-a units/02-b plain build/progress labs/0{1-a,2-b,3-c}
+mkdir -p mine/{01-a,03-c} units/02-b plain build/progress labs/0{1-a,2-b,3-c}
 echo '{  "gives": "nothing" }' | tee labs/{01-a,02-b,03-c}/lab.json >/dev/null
 sed -i 's/{ //; s/ }/,/' labs/01-a/lab.json && sed -i 's/nothing/spin/' labs/01-a/lab.json
 printf '%s\t%s\t%s\t%s\n' 01-a passes 12 20 02-b 'begun: FAIL=1' 3 10 03-c passes 5 7 >build/progress/table
@@ -12,7 +12,7 @@ busy() { # NAME
     printf '%s\n' 'static volatile unsigned long sum;' 'static __attribute__((noinline)) void turn(long n) { while (n-- > 0) sum += n; }' \
         "void $1(long times);" "void $1(long times) { turn(times * 20000000L); }"
 }
-busy mine_one >mine/01-a/spin.c && busy theirs >units/02-b/spin.c && busy given >given.c && busy in_thread >mine/01-a/other.c
+busy never >mine/03-c/spin.c && busy mine_one >mine/01-a/spin.c && busy theirs >units/02-b/spin.c && busy given >given.c && busy in_thread >mine/01-a/other.c
 cat >main.c <<'EOF'
 #include <pthread.h>
 void mine_one(long), theirs(long), given(long), in_thread(long);
@@ -27,9 +27,9 @@ int main(void)
     }
 }
 EOF
-for unit in mine/01-a/{spin,other} units/02-b/spin given main; do gcc -O2 -c $unit.c -o $unit.o; done
+for unit in mine/{01-a/{spin,other},03-c/spin} units/02-b/spin given main; do gcc -O2 -c $unit.c -o $unit.o; done
 ar rcs libgiven.a given.o
-link() { gcc -o "$1" main.o "$dir"/mine/01-a/spin.o "$dir"/mine/01-a/other.o "$dir"/units/02-b/spin.o "$dir/libgiven.a" -lpthread -Wl,-Map="$1.map"; }
+link() { gcc -o "$1" main.o "$dir"/mine/01-a/spin.o "$dir"/mine/01-a/other.o "$dir"/mine/03-c/spin.o "$dir"/units/02-b/spin.o "$dir/libgiven.a" -lpthread -Wl,-Map="$1.map"; }
 link spin
 out=$(SAMPLES=400 "$root/grader/tools/grow.sh" ./spin) || bad "it ends with $?"
 share() { # NAME PERCENT [WORD]: within 10 of it
@@ -43,6 +43,7 @@ share 02-b 20 "the reference"
 share "given code" 20
 share "in your functions" 60
 says() { grep -qF -- "$1" <<<"$out" && ok || bad "not said: $1: $out"; }
+check "a lab that takes no time is there, too" grep -qE '^  03-c +0[.]0 % +yours' <<<"$out"
 says "You wrote 20 lines (reference: 37); 2 of 3 labs pass."
 says "  01-a                   12 lines  spin"
 check "a lab that does not pass is no milestone" eval '! grep -q "02-b .*lines" <<<"$out"'

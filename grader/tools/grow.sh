@@ -20,12 +20,14 @@ done <$table
 pieces() {
     awk '/^Linker script/ { on = 1 } !on { next } /^ \.text[^ ]*$/ { held = $0; next } { $0 = held $0; held = "" } /^ ?\.text/ && NF == 4 { print $2, $3, $4 }' "$1"
 }
-# share PIECES SAMPLES: "SHARE WHOSE" in percent, the largest first: a lab, `given`, `libraries`.
+# share PIECES SAMPLES: "SHARE WHOSE" in percent, the largest first: a lab, `given`, `libraries`. A lab whose units are never seen has 0.0.
 share() {
     perl -e '
         my (@pieces, %taken, $all);
         open my $in, "<", $ARGV[0] or die;
+        my $whose = sub { $_[0] =~ m{/(?:mine|units)/(\d\d-[^/]+)/} ? $1 : "given" };
         while (<$in>) { my ($at, $size, $object) = split; push @pieces, [hex $at, hex($at) + hex $size, $object] if hex $size }
+        $taken{$whose->($_->[2])} = 0 for @pieces;
         @pieces = sort { $a->[0] <=> $b->[0] } @pieces;
         open $in, "<", $ARGV[1] or die;
         while (<$in>) {
@@ -36,7 +38,7 @@ share() {
                 if ($pieces[$middle][0] <= hex $at) { $low = $middle + 1 } else { $high = $middle }
             }
             my $object = $at ne "-" && $low && hex($at) < $pieces[$low - 1][1] ? $pieces[$low - 1][2] : "";
-            $taken{!$object ? "libraries" : $object =~ m{/(?:mine|units)/(\d\d-[^/]+)/} ? $1 : "given"} += $count;
+            $taken{$object ? $whose->($object) : "libraries"} += $count;
             $all += $count;
         }
         printf "%.1f %s\n", 100 * $taken{$_} / $all, $_ for sort { $taken{$b} <=> $taken{$a} || $a cmp $b } keys %taken;' "$1" "$2"
@@ -54,6 +56,6 @@ for program; do
         BEGIN { FS = "\t"; while ((getline <table) > 0) passes[$1] = $2 == "passes"; FS = " " }
         { whose = $2 in passes ? passes[$2] ? "yours" : "the reference" : $2 ~ /^[0-9]/ ? "the reference" : ""; name = $2 == "given" ? "given code" : $2
           if (whose == "yours") yours += $1
-          if ($1 >= 0.5) { bar = sprintf("%*s", $1 / 2.5 + 0.5, ""); gsub(/ /, whose == "yours" ? "#" : ".", bar); printf "  %-22s %5.1f %%  %-14s%s\n", name, $1, whose, bar } }
+          if ($1 >= 0.5 || whose == "yours") { bar = sprintf("%*s", $1 / 2.5 + 0.5, ""); gsub(/ /, whose == "yours" ? "#" : ".", bar); printf "  %-22s %5.1f %%  %-14s%s\n", name, $1, whose, bar } }
         END { printf "  %-22s %5.1f %%\n", "in your functions", yours }'
 done
