@@ -318,16 +318,19 @@ static void tell_machine_code(const mg_results *results, const char *folder, con
         fprintf(stderr, "grade: %s\n", mt_last_error());
 }
 
-/* After a lab in labs/ of which no row failed or is to do: what it gave, how to try that, and what comes next. */
+/* After a lab in labs/, or a step, of which no row failed or is to do: what it gave, and what comes next. */
 static void put_gift(const mg_options *o, const mg_results *results)
 {
     mg_labinfo info;
     const mg_lab *const *lab = mg_labs;
-    bool whole = !o->submission && !o->step && !o->again && results->count > 0;
+    bool whole = !o->submission && !o->again && results->count > 0;
     for (const mg_row *row = results->rows; row < results->rows + results->count; row++)
         whole = whole && row->ran &&
                 (row->verdict == MG_PASS || row->verdict == MG_INCONCLUSIVE || row->verdict == MG_REVIEW);
-    if (!whole || mg_labinfo_read(&info, o->root, o->lab->id) != MT_OK)
+    if (whole && o->step)
+        printf("\n Next:                    make grade LAB=%.2s%s\n", o->lab->id,
+               mg_lab_next(o->lab, results->rows[results->count - 1].step));
+    if (!whole || o->step || mg_labinfo_read(&info, o->root, o->lab->id) != MT_OK)
         return;
     while (*lab != o->lab)
         lab++;

@@ -1,6 +1,7 @@
 /* labs.c -- the register of labs. */
 #include "labs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,4 +21,15 @@ const mg_lab *mg_lab_find(const char *name)
         if (strcmp((*lab)->id, name) == 0 || (is_number && strtol((*lab)->id, NULL, 10) == number))
             return *lab;
     return NULL;
+}
+
+const char *mg_lab_next(const mg_lab *lab, const char *step)
+{
+    static char words[32] = "";
+    int64_t last = lab->count - 1;
+    while (last >= 0 && strcmp(lab->groups[last].step, step) != 0)
+        last--;
+    if (last + 1 < lab->count)
+        snprintf(words, sizeof words, " STEP=%s", lab->groups[last + 1].step);
+    return words;
 }

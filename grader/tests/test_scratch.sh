@@ -51,7 +51,9 @@ of_tree() { "$bin/grade" --root "$tree" --lab 03 --build "$build" --no-speed "$@
 expect "what a passed lab gave" 0 ' Try it with your units:  make mnist MINE=03' of_tree
 expect "the next lab" 0 ' The next lab:            make lab LAB=04' of_tree
 out=$(of_tree --step 03.1)
-check "nothing after one step" eval '! grep -q "Your framework can" <<<"$out"'
+check "the lab gave nothing after one step" eval '! grep -q "Your framework can" <<<"$out"'
+check "but there is a next step" grep -qx ' Next:                    make grade LAB=03 STEP=03.2' <<<"$out"
+check "after the last step the whole lab" grep -qx ' Next:                    make grade LAB=03' < <(of_tree --step 03.8)
 
 # In a release there are no solutions: it has the skeletons.
 for unit in tape backward; do grader/tools/skeleton.sh "$build" 03-autograd/$unit.c >"$dir/unit" && cp "$dir/unit" labs/03-autograd/$unit.c; done
