@@ -4,6 +4,7 @@
 ## make course             what a course file (COURSE=course.json) says, or what is wrong in it
 $(REF)/bin/kit: $(REF)/obj/grader/release/kit.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
+grader: $(REF)/bin/kit
 .PHONY: release stage course
 release: $(REF)/bin/kit
 	@CC="$(CC)" NVCC="$(NVCC)" CFLAGS="$(filter-out -march=%,$(CFLAGS))" COURSE=$(call quote,COURSE) \
