@@ -190,7 +190,7 @@ $(REF)/obj/grader/labs.o: $(REF)/grader.members $(GRADED:%=labs/%/lab.json)
 $(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
-# (grader/build/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
+# (grader/build/units.c). An unfinished unit may have unused variables, so that warning is off for yours.
 unfinished := -Wno-unused -Wno-error
 $(REF)/units/%.o: $(REFERENCE)/%.c $(MADE_BY)
 	$(if $(is_object),$(call prebuilt,units),$(call compile,$(if $(LEVEL),$(unfinished))))

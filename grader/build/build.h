@@ -23,6 +23,7 @@ typedef struct mg_build {
     int brokens;
     char listed[PATH_MAX]; /* a file for the list of what the worker with the student's units is linked of; "": none */
     mg_work work;
+    uint64_t known; /* a hash of what compilers read besides the units (kept.h) */
 } mg_build;
 
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
@@ -41,8 +42,9 @@ void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
 /* mg_build_units -- compile the units in that folder; workers linked later use them for this lab. The first lab is the
  * graded one; .cu units of other labs are left out, because its worker does not run them. A unit that is missing or
  * does not compile is broken: its functions become stubs that name it. What the compilers print, warnings too, is
- * appended to `log`, with paths from the repository. Once the lab's processor time for compiling is used up, the units
- * that are left are broken. Fails if the compiler could not be run. */
+ * appended to `log`, with paths from the repository, also for a unit that was compiled before (kept.h). Once the lab's
+ * processor time for compiling is used up, the units that are left are broken. Fails if the compiler could not be run.
+ */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 
 /* mg_build_later -- whether the reference of a lab is handed out later (make release): what was built for it are

@@ -22,9 +22,10 @@ static bool look_up(const mg_build *b, const char *worker, const uint64_t *pc, i
 void mg_build_lines(const mg_build *b, const char *worker, const uint64_t *pc, int count, char (*text)[MG_LINE_TEXT])
 {
     enum { LOG = 64 << 10 };
-    char source[PATH_MAX], *log = calloc(1, LOG), *rest = NULL;
+    static const char source[] = MG_UNITS_PLACE "/";
+    char *log = calloc(1, LOG), *rest = NULL;
     MT_CHECK(log, "out of memory");
-    size_t n = (size_t)snprintf(source, sizeof source, "%s/src/", b->scratch);
+    size_t n = strlen(source);
     int at = -1;
     for (int i = 0; i < count; i++)
         text[i][0] = 0;

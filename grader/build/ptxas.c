@@ -2,18 +2,16 @@
  * formula of the CUDA calculator: registers are allocated to warps in units of 256, shared memory in units of 128
  * bytes, and 1 KB is the system's.
  *
- * nvcc takes a second or two, so the newest figures are kept in BUILD/ptxas/, by unit and contents of unit and headers;
- * a file holds the unit's text too, which must be the same. A folder that cannot be written to is not an error. */
+ * nvcc takes a second or two, so the figures are kept (kept.h). */
 #include "build/ptxas.h"
+#include "build/kept.h"
 #include "build/tools.h"
 #include "rows/run.h"
 #include "text.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* For one architecture, over all kernels of the unit: sums of instruction counts, and maxima of the other figures. */
@@ -26,7 +24,7 @@ typedef struct facts {
 
 /* Bytes of a thread outside of its registers. An array whose index is not known is in local memory as a whole; a right
  * unit may spill some registers, which cost less. */
-enum { ARCHS = 2, MOST_LOCAL = 32, MOST_SPILLED = 128, DEFAULT_THREADS = 256, MOST_KEPT = 200 };
+enum { ARCHS = 2, MOST_LOCAL = 32, MOST_SPILLED = 128, DEFAULT_THREADS = 256 };
 static const struct {
     int arch, shared; /* bytes of a multiprocessor */
 } archs[ARCHS] = { { 80, 164 << 10 }, { 90, 228 << 10 } };
@@ -45,8 +43,9 @@ static const char *find_nvcc(void)
 static mt_status compile(const mg_build *b, const char *id, const char *nvcc, const char *unit, int arch,
                          const char *folder, char *log, size_t size)
 {
-    char source[PATH_MAX], include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX], target[32];
+    char source[PATH_MAX], readable[PATH_MAX], include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX], target[32];
     mg_build_source(b, id, source);
+    mg_path(readable, "%s/%s", source, unit);
     mg_path(include, "%s/include", b->scratch);
     mg_path(flag, "-I%s", include);
     mg_path(object, "%s/unit.cubin", folder);
@@ -58,7 +57,7 @@ static mt_status compile(const mg_build *b, const char *id, const char *nvcc, co
     // clang-format on
     mg_sandbox box = mg_tool_box(b, argv, source);
     box.readable[0] = include;
-    box.readable[1] = source;
+    box.readable[1] = readable;
     box.writable[0] = folder;
     return mg_run_tool(&box, unit, NULL, log, size);
 }
@@ -147,90 +146,25 @@ static void read_ptx(facts *f, const char *ptx)
 
 /* ---- what is known already --------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, const char *text)
+static bool recall(const char *text, facts *f)
 {
-    return text ? mg_hash(hash, text, strlen(text)) : hash;
-}
-
-/* The hash, continued over the headers that a unit may include besides its own. */
-static uint64_t hash_headers(const mg_build *b, uint64_t hash)
-{
-    static const char *const folders[] = { "core", "cuda", "ops", "prof" };
-    for (int64_t i = 0; i < MT_COUNT(folders); i++) {
-        char path[PATH_MAX];
-        struct dirent **entry;
-        mg_path(path, "%s/include/%s", b->scratch, folders[i]);
-        int count = scandir(path, &entry, NULL, alphasort);
-        for (int k = 0; k < count; k++) {
-            char file[PATH_MAX];
-            mg_path(file, "%s/%s", path, entry[k]->d_name);
-            char *text = entry[k]->d_name[0] == '.' ? NULL : mg_read_text(file);
-            hash = mix(mix(hash, entry[k]->d_name), text);
-            free(text);
-            free(entry[k]);
-        }
-        if (count >= 0)
-            free(entry);
+    for (int i = 0; i < ARCHS; i++) {
+        int read = 0;
+        if (sscanf(text, "%d %d %d %d %d %d %d %d %d %d %d\n%n", &f[i].arch, &f[i].kernels, &f[i].registers,
+                   &f[i].local, &f[i].spilled, &f[i].shared, &f[i].threads, &f[i].blocks, &f[i].wide_loads,
+                   &f[i].async_copies, &f[i].tensor, &read) != 11)
+            return false;
+        text += read;
     }
-    return hash;
+    return true;
 }
 
-static bool recall(const char *path, const char *text, facts *f)
+static void remember(const facts *f, char *text, size_t size)
 {
-    char *kept = mg_read_text(path), *line = kept;
-    bool whole = kept != NULL;
-    for (int i = 0; whole && i < ARCHS; i++) {
-        whole = sscanf(line, "%d %d %d %d %d %d %d %d %d %d %d", &f[i].arch, &f[i].kernels, &f[i].registers,
-                       &f[i].local, &f[i].spilled, &f[i].shared, &f[i].threads, &f[i].blocks, &f[i].wide_loads,
-                       &f[i].async_copies, &f[i].tensor) == 11;
-        line += strcspn(line, "\n");
-        whole = whole && *line++ == '\n';
-    }
-    whole = whole && strcmp(line, text) == 0;
-    free(kept);
-    return whole;
-}
-
-static void remember(const char *path, const char *text, const facts *f)
-{
-    char made[PATH_MAX];
-    mg_path(made, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(made, "we");
-    if (!file)
-        return;
-    for (int i = 0; i < ARCHS; i++)
-        fprintf(file, "%d %d %d %d %d %d %d %d %d %d %d\n", f[i].arch, f[i].kernels, f[i].registers, f[i].local,
-                f[i].spilled, f[i].shared, f[i].threads, f[i].blocks, f[i].wide_loads, f[i].async_copies, f[i].tensor);
-    fputs(text, file);
-    if (fclose(file) != 0 || rename(made, path) != 0)
-        unlink(made);
-}
-
-static bool older(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
-}
-
-/* Removes the oldest file; false when there are no more than `most`. */
-static bool remove_oldest(const char *folder, int most)
-{
-    char path[PATH_MAX], oldest[PATH_MAX] = "";
-    struct stat st, first;
-    int count = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        mg_path(path, "%s/%s", folder, e->d_name);
-        if (e->d_name[0] == '.' || stat(path, &st))
-            continue;
-        if (count++ == 0 || older(&st, &first)) {
-            first = st;
-            mg_path(oldest, "%s", path);
-        }
-    }
-    if (dir)
-        closedir(dir);
-    return count > most && unlink(oldest) == 0;
+    for (int i = 0, n = 0; i < ARCHS && n < (int)size; i++)
+        n += snprintf(text + n, size - (size_t)n, "%d %d %d %d %d %d %d %d %d %d %d\n", f[i].arch, f[i].kernels,
+                      f[i].registers, f[i].local, f[i].spilled, f[i].shared, f[i].threads, f[i].blocks, f[i].wide_loads,
+                      f[i].async_copies, f[i].tensor);
 }
 
 /* ---- the facts of a unit ------------------------------------------------------------------------ */
@@ -260,26 +194,15 @@ static mt_status measure(const mg_build *b, const char *id, const char *nvcc, co
 static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, char *log,
                           size_t size)
 {
-    char source[PATH_MAX], path[PATH_MAX], folder[PATH_MAX], kept[PATH_MAX];
-    mg_build_source(b, id, source);
-    mg_path(path, "%s/%s", source, unit);
-    char *text = mg_read_text(path);
-    if (!text || !text[0]) {
-        free(text);
-        return mt_fail(MT_ERR_FORMAT, "%s cannot be read", unit);
+    char source[PATH_MAX], text[1024];
+    mg_path(source, "labs/%s/%s", id, unit);
+    if (mg_kept_take(b, "ptxas", source, NULL, text, sizeof text) && recall(text, f))
+        return MT_OK;
+    mt_status status = measure(b, id, nvcc, unit, f, log, size);
+    if (status == MT_OK) {
+        remember(f, text, sizeof text);
+        mg_kept_put(b, "ptxas", source, NULL, text);
     }
-    mg_path(folder, "%s/ptxas", b->build);
-    mg_path(kept, "%s/%.*s-%016llx", folder, (int)strcspn(unit, "."), unit,
-            (unsigned long long)hash_headers(b, mix(MG_HASH, text)));
-    mt_status status = MT_OK;
-    if (!recall(kept, text, f)) {
-        status = measure(b, id, nvcc, unit, f, log, size);
-        if (status == MT_OK && mg_folder(folder, false) == MT_OK)
-            remember(kept, text, f);
-        while (remove_oldest(folder, MOST_KEPT))
-            ;
-    }
-    free(text);
     return status;
 }
 

@@ -70,9 +70,9 @@ static void each_word(FILE *file, const char *words, const char *before, const c
     }
 }
 
-mt_status mg_seen_options(const mg_build *b, const char *object, char option[PATH_MAX])
+mt_status mg_seen_options(const char *object, char option[PATH_MAX])
 {
-    mg_path(option, "@%s/include/seen", b->scratch);
+    mg_path(option, "@%s.options", object);
     FILE *file = fopen(option + 1, "we");
     if (!file)
         return mt_fail(MT_ERR_IO, "%s: %s", option + 1, strerror(errno));

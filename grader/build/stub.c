@@ -59,7 +59,7 @@ static mt_status make_stub(const mg_build *b, const char *id, const char *unit, 
     char path[PATH_MAX], log[1024];
     mg_path(path, "%s/src/stub.c", b->scratch);
     mt_status status = write_stub(b, path, id, unit);
-    return status == MT_OK ? mg_compile_c(b, "stub.c", object, false, NULL, log, sizeof log) : status;
+    return status == MT_OK ? mg_compile_c(b, "stub.c", "stub.c", object, false, NULL, log, sizeof log) : status;
 }
 
 mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit)

@@ -23,6 +23,15 @@ static const mg_limits tool_limits = {
 
 enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2, TOO_MUCH_WORK = -3, ALL_WORK = -4, MOST_BUSY = 5 };
 
+/* Several tools run at once. */
+static double used_so_far(const mg_work *work)
+{
+    double used;
+#pragma omp atomic read
+    used = work->used;
+    return used;
+}
+
 /* Read what a tool prints (the beginning goes to `log`) until it ends or exceeds its limits. Returns its status. A tool
  * that had the processor for less than half of its time waits for others: its time limit is five times as long. */
 static int watch(mg_process *process, const mg_limits *limits, mg_work *work, char *log, size_t size)
@@ -45,15 +54,18 @@ static int watch(mg_process *process, const mg_limits *limits, mg_work *work, ch
         }
         double waited = mg_waiting(&patience);
         worked = fmax(worked, mg_tree_seconds(process->child));
+        double of_all = work ? used_so_far(work) + worked : 0;
         if (!over && !ended && (mg_stop || waited > limits->wall_s * MOST_BUSY))
             over = OVERDUE;
         else if (!over && !ended && waited > limits->wall_s && worked > limits->wall_s / 2)
             over = TOO_MUCH_WORK;
-        else if (!over && !ended && work && work->used + worked > work->most)
+        else if (!over && !ended && work && of_all > work->most)
             over = ALL_WORK;
     }
-    if (work)
+    if (work) {
+#pragma omp atomic update
         work->used += worked;
+    }
     log[used] = 0;
     int status = mg_process_end(process);
     return over ? over : status;
@@ -61,7 +73,7 @@ static int watch(mg_process *process, const mg_limits *limits, mg_work *work, ch
 
 bool mg_is_spent(const mg_work *work, const char *what, char *log, size_t size)
 {
-    bool spent = work->used >= work->most;
+    bool spent = used_so_far(work) >= work->most;
     if (spent)
         snprintf(log, size, "%s: left out, because compiling the units took more than %.0f s of processor time\n", what,
                  work->most);

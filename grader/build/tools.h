@@ -1,4 +1,4 @@
-/* tools.h -- functions of tools.c, build.c and link.c: sandboxed runs of the compiler. */
+/* tools.h -- functions of tools.c, build.c, units.c and link.c: sandboxed runs of the compiler. */
 #pragma once
 
 #include "build/build.h"
@@ -20,14 +20,22 @@ bool mg_is_spent(const mg_work *work, const char *what, char *log, size_t size);
  * of any function in it ends the worker with the unit's name. Fails if there is no reference object. */
 mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit);
 
+/* Where debug information has the folder src/ of the scratch folder. */
+#define MG_UNITS_PLACE "/units"
+
 /* mg_compile_c -- gcc with a unit's flags, in the folder src/ of the scratch folder, of `source` (a path from there)
- * into `object`; judge.h says what is beside it then. `work` as for mg_run_tool. */
-mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, mg_work *work,
-                       char *log, size_t size);
+ * into `object`; judge.h says what is beside it then. In src/ it sees `readable` only, the source or its folder. `work`
+ * as for mg_run_tool. */
+mt_status mg_compile_c(const mg_build *b, const char *source, const char *readable, const char *object, bool counted,
+                       mg_work *work, char *log, size_t size);
+
+/* mg_compile_cuda -- the same with the emulator's compiler, for a .cu unit. */
+mt_status mg_compile_cuda(mg_build *b, const char *source, const char *readable, const char *object, char *log,
+                          size_t size);
 
 /* mg_seen_options -- "@FILE", with gcc's options for a counted unit. mg_seen_check -- after its compilation:
  * MT_ERR_FORMAT, with the reason in `log`, if the unit accesses memory in a way that is not counted. */
-mt_status mg_seen_options(const mg_build *b, const char *object, char option[PATH_MAX]);
+mt_status mg_seen_options(const char *object, char option[PATH_MAX]);
 mt_status mg_seen_check(const char *source, const char *object, char *log, size_t size);
 
 /* mg_object -- "FOLDER/softmax.o" for "softmax.c". */

@@ -75,7 +75,7 @@ static const char *number(command *c, int64_t value)
 static void add_toolchain(command *c)
 {
     static const char *const beside[] = { "/bin", "/lib", "/lib32", "/lib64", "/libx32" };
-    static char target[MT_COUNT(beside)][PATH_MAX];
+    static _Thread_local char target[MT_COUNT(beside)][PATH_MAX];
     ADD(c, "--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives");
     ADD(c, "--setenv", "PATH", "/usr/bin:/bin");
     for (int64_t i = 0; i < MT_COUNT(beside); i++) {

@@ -1,8 +1,7 @@
-/* test_ptxas.c -- parsing of PTX and of ptxas -v, the formula of occupancy and the stored results, without nvcc. */
+/* test_ptxas.c -- parsing of PTX and of ptxas -v, the formula of occupancy and the figures as text, without nvcc. */
 #include "build/ptxas.c"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 
 static const char ptx[] = ".visible .entry wide(\n"
                           "  .param .u64 p\n"
@@ -79,26 +78,13 @@ Test(ptxas, figures_are_the_worst_of_all_kernels)
     cr_assert(!holds(&f, MG_LOCAL_MEMORY) && !holds(&f, MG_WIDE_LOADS) && !holds(&f, MG_TENSOR_CORES));
 }
 
-Test(ptxas, the_newest_figures_are_kept)
+Test(ptxas, figures_are_kept_as_text)
 {
-    mg_scratch scratch = { 0 };
-    facts kept[ARCHS] = { { .arch = 80, .registers = 40 }, { .arch = 90 } }, f[ARCHS];
-    char path[PATH_MAX];
-    cr_assert_eq(mg_scratch_open(&scratch), MT_OK, "%s", mt_last_error());
-    for (int i = 0; i < 5; i++) { /* the third is the oldest, then the fourth */
-        mg_path(path, "%s/unit-%d", scratch.path, i);
-        remember(path, "text", kept);
-        const struct timespec when[2] = { { .tv_sec = 1000 + (i + 3) % 5, .tv_nsec = 9 - i },
-                                          { .tv_sec = 1000 + (i + 3) % 5, .tv_nsec = 9 - i } };
-        cr_assert_eq(utimensat(AT_FDCWD, path, when, 0), 0);
-    }
-    while (remove_oldest(scratch.path, 3))
-        ;
-    for (int i = 0; i < 5; i++) {
-        mg_path(path, "%s/unit-%d", scratch.path, i);
-        cr_expect_eq(recall(path, "text", f), i != 2 && i != 3, "%d", i);
-    }
-    cr_expect_eq(f[0].registers, 40);
-    cr_expect_not(recall(path, "other text", f), "another unit with the same hash");
-    mg_scratch_close(&scratch);
+    facts kept[ARCHS] = { { .arch = 80, .registers = 40 }, { .arch = 90, .tensor = 7 } }, f[ARCHS];
+    char text[1024];
+    remember(kept, text, sizeof text);
+    cr_expect(recall(text, f));
+    cr_expect_eq(memcmp(f, kept, sizeof f), 0);
+    text[strlen(text) / 2] = 0;
+    cr_expect_not(recall(text, f), "half of it");
 }

@@ -73,7 +73,7 @@ $(C_)/units/%.o: $(REFERENCE)/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS) $(if $(LEVEL),$
 $(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
 
-# traced: the reference's units as the grader compiles them, each beside its preprocessed source (grader/build/build.c).
+# traced: the reference's units as the grader compiles them, each beside its preprocessed source (grader/build/units.c).
 TRACED := $(foreach l,$(UNIT_LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
 $(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
 	@mkdir -p $(@D)
