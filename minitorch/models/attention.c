@@ -1,17 +1,9 @@
-/* attention.c -- causal self-attention; and the CPU's table of the kernels of GPT-2.
+/* attention.c -- causal self-attention.
  * Kernels: attention_* of models/kernels_gpt2.h; CPU: unit attention.c of lab 08; devices: kernels/tables.h. In
  * f32 mt_gpt2_products_of() calls the kernels of the tensors' device and nothing else. */
 #include "ops/call.h"
 #include "models/kernels_gpt2.h"
 #include "models/gpt2_ops.h"
-
-const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = mt_attention_plain_saved_cpu,
-                                    .attention_fwd = mt_attention_plain_fwd_cpu,
-                                    .attention_bwd = mt_attention_plain_bwd_cpu,
-                                    MT_GPT2_KERNELS(MT_KERNEL_CPU) };
-MT_TABLES_DEFINE(gpt2)
-
-/* ---- the op -------------------------------------------------------------------------------------------- */
 
 /* Multiply-adds of one product of queries and keys, the causal half, as two FLOPs each. */
 static int64_t attention_flops(const int64_t *d)

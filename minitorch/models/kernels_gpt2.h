@@ -131,7 +131,7 @@ typedef struct mt_gpt2_table {
     MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
 } mt_gpt2_table;
 
-MT_TABLES(gpt2) /* models/attention.c */
+MT_TABLES(gpt2) /* models/products.c */
 
 /* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */
 

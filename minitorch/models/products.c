@@ -1,8 +1,16 @@
-/* products.c -- the products of GPT-2 with operands of f32: the kernels of the tensors' device; and the tables of other
- * types, which are offered. */
+/* products.c -- the tables of GPT-2: the CPU's of its kernels; and of its products, that with operands of f32, which
+ * calls the kernels of the tensors' device, and those of other types, which are offered. */
 #include "ops/ops.h"
 #include "models/gpt2_ops.h"
 #include "models/kernels_gpt2.h"
+
+const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = mt_attention_plain_saved_cpu,
+                                    .attention_fwd = mt_attention_plain_fwd_cpu,
+                                    .attention_bwd = mt_attention_plain_bwd_cpu,
+                                    MT_GPT2_KERNELS(MT_KERNEL_CPU) };
+MT_TABLES_DEFINE(gpt2)
+
+/* ---- products of f32 ------------------------------------------------------------------------------------ */
 
 static void attention_fwd(mt_tensor *out, mt_tensor *saved, mt_tensor *qkv, int64_t heads)
 {
@@ -36,6 +44,8 @@ static const mt_gpt2_products of_f32 = { .attention_fwd = attention_fwd,
                                          .attention_bwd = attention_bwd,
                                          .classifier_fwd = classifier_fwd,
                                          .classifier_bwd = classifier_bwd };
+
+/* ---- the products of each type -------------------------------------------------------------------------- */
 
 static const mt_gpt2_products *tables[MT_DTYPE_COUNT] = { [MT_F32] = &of_f32 };
 
