@@ -7,6 +7,6 @@
  * cannot be read. Lines stay lines. */
 char *mg_read_code(const char *path, size_t most);
 
-/* mg_hash_line -- of the line that `line` begins with: without blanks, every name but those of statements the same,
- * every number the same. 0: there is no word in it ("}"). *next: behind it. */
+/* mg_hash_line -- a hash of the first line of `line`, in which blanks do not count, all names but those of statements
+ * are equal, and all numbers are. 0: the line has no word ("}"). *next is the line after it. */
 uint64_t mg_hash_line(const char *line, const char **next);

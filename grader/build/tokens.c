@@ -29,7 +29,7 @@ typedef struct reader {
     bool first, directive; /* whether the next token is the first on its line; whether the line is a directive */
     bool cuda;             /* C++: 1'000 is a number */
     long line;
-    bool own; /* whether the tokens are the unit's */
+    bool own; /* whether the tokens belong to the unit */
     int what; /* is judged; 0: it looks ahead */
     token token;
     mg_findings *findings;
@@ -207,7 +207,7 @@ static void judge_name(reader *r, const token *t)
         mg_find(r->findings, r->line, "uses `%.*s`, which units may not use", (int)t->length, t->at);
 }
 
-/* The next token that is not of a marker. Words of a #pragma are tokens like others. */
+/* The next token that is not part of a marker. Words of a #pragma are tokens like others. */
 static token next(reader *r)
 {
     token t = read_token(r);

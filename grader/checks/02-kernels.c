@@ -301,7 +301,7 @@ static void one_label(mg_trial *t)
     t->label[t->place] = (int32_t)t->value;
 }
 
-/* Small values may be other numbers of the message. */
+/* A small value could be another number in the message. */
 static bool is_named(mg_trial *t)
 {
     return mg_expect_named(t->run, "row", t->place) &&

@@ -17,7 +17,7 @@ typedef struct script {
 typedef struct model { /* the expected state of a ring */
     int64_t slots, first, planned, claimed, taken, finished, ready_max;
     bool done[TICKETS + 1], stopped; /* done: of the tickets from the first on */
-    int64_t waiting; /* TAKE: one waits for the ticket taken; CLAIM: one waits for a plan; 0: none does */
+    int64_t waiting; /* TAKE: a take waits for its ticket; CLAIM: a claim waits for a plan; 0: no call waits */
 } model;
 
 /* A valid operation; it may finish any claimed ticket, not only the oldest. A take of a ticket that is claimed waits,

@@ -173,7 +173,7 @@ void mg_12_join(mg_run *run, const void *one_case)
 /* ---- 12.1 speed */
 
 enum { RACED = 1 << 18, TIMES = 64 };
-static uint32_t raced; /* the sum of the call that is being made */
+static uint32_t raced; /* the right sum of the call that was described last */
 
 static void describe_race(mg_run *run, const void *one_case, const char *function)
 {

@@ -100,7 +100,7 @@ typedef struct mg_special {
 typedef struct mg_kernel_row {
     mg_case head;
     const mg_kernel *kernel[4]; /* one after the other */
-    unsigned asks;              /* 0: MG_ORDINARY and MG_ODD; with sizes of its own, calls of these */
+    unsigned asks; /* 0: MG_ORDINARY and MG_ODD; if the row has sizes of its own, calls of these sizes only */
     int64_t size[MG_SIZES];
     mg_dist dist;
     const char *null;     /* operands that are not given: "dx dw" */

@@ -40,7 +40,7 @@ typedef struct mg_sandbox {
 } mg_sandbox;
 
 typedef struct mg_process {
-    pid_t child;  /* ours to wait for: bubblewrap, or the program itself */
+    pid_t child;  /* the process that we wait for: bubblewrap, or the program itself */
     pid_t reaper; /* inside bubblewrap, the parent of the program; 0 without */
     int pidfd;    /* of child; readable when it has ended */
     int output;   /* what the program prints, non-blocking */

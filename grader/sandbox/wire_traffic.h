@@ -16,5 +16,5 @@ typedef struct mg_traffic_report {
     int64_t raced;            /* an access that was part of a data race, as an address of the worker's code; 0: none */
     int64_t raced_at_once;    /* the same, of a race between calls at once */
     int64_t changed_statics;  /* 1: each of them writes static memory, by code that is not searched */
-    int64_t unseen;           /* where a function was called whose accesses are not counted, as such an address; 0 */
+    int64_t unseen; /* the address at which a function was called whose accesses are not counted; 0: none was */
 } mg_traffic_report;

@@ -9,7 +9,7 @@
 #                  reference's units of these labs; CPU: without cuda/, .cu, .cuh and names with _cuda. Programs, tests,
 #                  testing, bench and the emulator are apart. A code line has more than a comment.
 #   files, median  of minitorch/, without emulator, tests, testing and bench, and of the units: their number, and their median
-#                  lines (all lines), whose limit is the least
+#                  lines (all lines), which has a lower limit
 #   long           functions of more than 60 lines and files of more than 400 in the framework and the units
 #   NAME runs      code lines, and files, of the functions that run in step 3 of the loop of apps/NAME.c; the program itself
 #                  and inline assembly of the compiler apart

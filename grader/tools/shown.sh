@@ -26,7 +26,7 @@ perl -e '
     my %known = map { $_ => 1 } grep { / .* / && /[a-z]{3}/ } map { @$_ } @logs;
     my %is_command;
     /^(.*?)\t(\d+)\t/ and $is_command{$1}{$2} = 1 for split /\n/, slurp($commands);
-    # Strings of the source that were split are joined; formats and escapes are blanks, as numbers and names of a quote are.
+    # Split strings of the source are joined; their formats and escapes become blanks, like the numbers and names of a quote.
     my $source = join "", map { slurp($_) } grep { -f && !m{/tests/} } map { glob } qw(grader/*.[ch] grader/*/*.[ch] grader/*/*.sh
         minitorch/*/*.[ch] minitorch/emulator/*/*.[ch] minitorch/emulator/cuemu datasets/fetch solutions/*/*.[ch]);
     $source =~ s/"\s*(?:PRI\w+\s*)?"|\s*\n\s*|\\n|\s+/ /g;

@@ -15,7 +15,7 @@
 /* ---- regions and loops ----------------------------------------------------------------------------------- */
 
 static atomic_int begun;            /* how many threads of this region have taken an iteration */
-static _Thread_local uint32_t took; /* the last region with a loop that this thread took iterations of */
+static _Thread_local uint32_t took; /* the last region in which this thread took iterations of a loop */
 
 #define REGION(name, parameters, arguments)   \
     void __real_##name parameters;            \

@@ -40,7 +40,7 @@ mt_status mt_safetensors_check(const mt_safetensors *file, const mt_state *state
 bool mt_safetensors_has(const mt_safetensors *file, const char *name);
 int64_t mt_safetensors_count(const mt_safetensors *file); /* of its tensors */
 
-/* mt_safetensors_emit -- all bytes of the file in order, to put. */
+/* mt_safetensors_emit -- passes all bytes of the file to `put`, in order. */
 void mt_safetensors_emit(const mt_state *state, void (*put)(void *user, const void *data, int64_t bytes), void *user);
 
 /* The format's name of a type: "F32". */

@@ -81,7 +81,7 @@ mt_status mt_cli_f64(double *out, const char *text, double low, double high);
  * KiB, MiB, GiB, TiB (of 1024) right behind it. Rounded down. MT_ERR_ARGUMENT otherwise; *out is then unchanged. */
 mt_status mt_cli_bytes(int64_t *out, const char *text);
 
-/* mt_cli_device -- for MT_PARSED: "cpu" or "cuda", which is opened. */
+/* mt_cli_device -- for MT_PARSED: reads "cpu" or "cuda", and opens that device. */
 mt_status mt_cli_device(const char *text, void *device);
 
 /* mt_cli_choice -- the number of text among names. MT_ERR_ARGUMENT, which lists them, otherwise; *out is then

@@ -14,7 +14,7 @@ MT_C_BEGIN
 
 /* ---- one bit ------------------------------------------------------------------------------------ */
 
-/* The bytes of a message of n elements: an f32, and a bit for each. */
+/* The bytes of a message of n elements: one f32, and one bit for each element. */
 static inline int64_t mt_onebit_bytes(int64_t n)
 {
     return (int64_t)sizeof(float) + (n + 7) / 8;

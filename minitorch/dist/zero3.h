@@ -19,8 +19,8 @@ MT_C_BEGIN
 
 typedef struct mt_zero3 mt_zero3; /* opaque */
 
-/* mt_zero3_new -- param and place (where each begins in the flat order) are borrowed; all ranks have the same values
- * now. Frees the memory that the parameters had. */
+/* mt_zero3_new -- param and place (where each parameter begins in the flat order) are borrowed; when it is called, all
+ * ranks must have the same values. Frees the memory that the parameters had. */
 mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param, const int64_t *place);
 void mt_zero3_free(mt_zero3 *z); /* NULL is allowed; parameters have memory only if mt_zero3_whole was called last */
 

@@ -31,7 +31,7 @@ typedef struct mt_blocks {
 /* mt_blocks_put -- add a copy; in place of the one at that address, if there is one. bytes > 0. */
 void mt_blocks_put(mt_blocks *blocks, const mt_block *block);
 
-/* mt_blocks_find -- lent until the next put or remove; NULL: none is there. */
+/* mt_blocks_find -- the block at this address, lent until the next put or remove; NULL: there is none. */
 const mt_block *mt_blocks_find(const mt_blocks *blocks, mt_device device, uint64_t address);
 
 /* mt_blocks_remove -- nothing when there is none. */

@@ -108,7 +108,7 @@ static bool in_segment(const mt_profile *p, mt_device device, uint64_t address)
     return false;
 }
 
-/* What is live at this address is freed by b. */
+/* b frees the block that is live at this address. */
 static void put_free(snapshot *s, const mt_profile_block *b)
 {
     const mt_block *old = mt_blocks_find(&s->live, b->device, b->address);
@@ -198,7 +198,7 @@ mt_status mt_memory_snapshot(const char *path, const mt_profile *p)
     mt_file_writer file;
     MT_TRY(mt_file_writer_open(&file, path));
     snapshot s = { .out = file.out, .p = p };
-    for (int64_t i = 0; i < p->block_count; i++) /* the page wants categories only where one of them is "unknown" */
+    for (int64_t i = 0; i < p->block_count; i++) /* the page shows categories only if one of them is "unknown" */
         s.categories = s.categories || (p->block[i].bytes > 0 && p->block[i].use == MT_USE_OTHER);
     fputc(PROTOCOL, file.out);
     fputc(2, file.out);

@@ -95,7 +95,7 @@ static int64_t put_step(FILE *out, const mt_plan_problem *p, const mt_plan_answe
     char text[120];
     int64_t lanes = mt_min(s->pp, MOST_LANES);
     double scale = PLOT / e->step, begins = e->bubble / 3; /* forward is a third */
-    snprintf(text, sizeof text, "A step of the first: %.4g s, MFU %.3f", e->step, e->mfu);
+    snprintf(text, sizeof text, "One step of the first plan: %.4g s, MFU %.3f", e->step, e->mfu);
     put_line(out, LEFT, y + 14, text);
     put_legend(out, y + 22, names, "acg");
     y += 44;

@@ -5,7 +5,7 @@
 cd "$root" || exit 1
 make -s build/release/bin/{capstone,train_gpt2,curve} >/dev/null || exit 1
 bin=build/release/bin
-# capstone ARGUMENT...: into $said and $rc.
+# capstone ARGUMENT...: runs it; its output is in $said, its status in $rc.
 capstone() {
     rc=0
     said=$("$bin/capstone" --board "$dir/board" --out "$dir/run" --data "$dir/text" --cluster "$dir/cluster.json" "$@" 2>&1) || rc=$?

@@ -72,7 +72,7 @@ Test(ema, as_defined_at_every_step)
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
-/* Another one that takes over its state goes on with the same bits. */
+/* Another average that takes over the state of the first goes on with the same bits. */
 Test(ema, goes_on_from_its_state)
 {
     mt_module *model = model_new();

@@ -38,7 +38,7 @@ kill -9 $! && wait $! 2>/dev/null
 # shellcheck disable=SC2016
 await $$ '[ ! -d "/proc/$pid" ] || grep -q "^State:.Z" "/proc/$pid/status"' && ok
 
-# Who kills a job first and then the sweep leaves no row that says that the job failed; nor does a job that died of kill -TERM.
+# If a job is killed, and then the sweep, no row says that the job failed; nor if the job died of kill -TERM.
 for signal in KILL TERM; do
     "$bin/sweep" -q --run 'echo $$ >{dir}/pid; sleep 77; : {x}' --space 'x=1|2' -o "$dir/$signal" >"$dir/log" 2>&1 &
     await $! '[ -s "$dir/$signal/trial-0-rung-0/pid" ]'

@@ -168,8 +168,8 @@ static bool take_place(emu_ranks *r, char *why)
         !__atomic_compare_exchange_n(&s->rank[r->rank].state, &away, JOINED, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         snprintf(why, WHY,
-                 "rank %d has joined before: is this an id of an earlier communicator, or have two ranks one "
-                 "number?",
+                 "rank %d has joined before: is this the id of an earlier communicator, or have two ranks the "
+                 "same number?",
                  r->rank);
         return false;
     }

@@ -10,7 +10,7 @@ void emu_order_fence(emu_tracer *tracer);
 void emu_order_atomic(emu_tracer *tracer);
 /* Is the running thread ordered after what thread `rank` did at `stamp`? */
 bool emu_order_after(const emu_tracer *tracer, uint32_t rank, uint32_t stamp);
-/* The subset of the warp's `lanes` for which it is not. */
+/* The subset of the warp's `lanes` that are not ordered after it. */
 uint32_t emu_order_unordered(const emu_tracer *tracer, uint32_t warp, uint32_t lanes, uint32_t stamp);
 
 uint64_t emu_order_block(const emu_tracer *tracer, uint32_t tag); /* the block that ran at that time */

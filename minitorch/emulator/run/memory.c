@@ -28,7 +28,7 @@ size_t emu_arena_size;
 #define CHECKED ((size_t)4 << 20)
 
 static size_t device_span;
-static size_t top[2] = { EMU_GRANULE }; /* where unused memory begins: the device's, the host's */
+static size_t top[2] = { EMU_GRANULE }; /* where the unused memory of the device and of the host begins */
 static uint32_t *owner;                 /* of a granule: index in `table`, 0 none */
 static emu_allocation *table;           /* [0] is not used */
 static size_t count = 1, room;
