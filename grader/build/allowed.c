@@ -47,7 +47,7 @@ static const char compiler[] =
     "__lt* "
     "__le* __gt* __ge* __unord* __extend* __trunc* __float* __fix* __pow* __popcount* __clz* __ctz* __ffs* __bswap* "
     "__parity* __cpu_model __cpu_features2 __cpu_indicator_init __stack_chk_fail __tls_get_addr _GLOBAL_OFFSET_TABLE_ "
-    "__tsan_* _ZGV* ";
+    "__tsan_* __ubsan_handle_type_mismatch_v1 _ZGV* ";
 
 /* The framework. Not the units of later labs (symbols.c): they hold the same computations in another form. */
 static const char framework[] = "mt_* ";
@@ -158,6 +158,6 @@ bool mg_may_use(const char *id, const char *unit, const char *symbol)
 bool mg_is_reserved(const char *symbol)
 {
     static const char words[] = "main _start _init _fini mg_* emu_* cuemu_* cuda* cublas* GOMP_* omp_* __tsan_* "
-                                "__sanitizer_* __wrap_* __real_* ";
+                                "__ubsan_* __sanitizer_* __wrap_* __real_* ";
     return listed(words, symbol, strlen(symbol));
 }

@@ -189,7 +189,7 @@ static void read_marker(reader *r, const token *number)
 /* Names with which a unit would call the count itself, or be translated by other parts of the compiler. */
 static void judge_name(reader *r, const token *t)
 {
-    static const char *const counting[] = { "__tsan_", "__sanitizer_" };
+    static const char *const counting[] = { "__tsan_", "__ubsan_", "__sanitizer_" };
     static const char *const inner[] = { "__RTL", "__GIMPLE", "__seg_fs", "__seg_gs", "pch_preprocess" };
     for (int64_t i = 0; i < MT_COUNT(counting); i++)
         if (begins(t->at, counting[i])) {

@@ -185,15 +185,18 @@ static emu_site at(uintptr_t pc)
     return (emu_site){ .pc = pc };
 }
 
-void emu_misaligned(uintptr_t address, int size, uintptr_t pc)
+void emu_misaligned(uintptr_t address, int alignment, uintptr_t pc)
 {
+    static const char *const types[] = { "a byte", "a half or a short", "an int or a float", "a double or a float2",
+                                         "a float4 or a double2" };
     char where[300];
     emu_error(
         EMU_MISALIGNED, at(pc),
         "misaligned access: %d bytes at an address that is not a multiple of %d: %s\n"
-        "hint: a float4 starts at a multiple of 16 bytes: test the array's address, pad rows to multiples of 4, or "
-        "load single floats",
-        size, size, emu_describe(where, sizeof where, address));
+        "hint: %s starts at a multiple of %d bytes: test the array's address and the offset, pad rows to multiples of "
+        "%d bytes, or load smaller elements",
+        alignment, alignment, emu_describe(where, sizeof where, address),
+        alignment > 16 ? "such a struct" : types[__builtin_ctz((unsigned)alignment)], alignment, alignment);
     emu_kill(cudaErrorMisalignedAddress);
 }
 

@@ -17,7 +17,8 @@ void emu_check_shared(emu_tracer *tracer, uintptr_t address, int size, int kind,
 int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc);
 /* Was this kind already reported at this pc in this launch? Then it is only counted. */
 bool emu_reported(emu_tracer *tracer, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning);
-void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
+/* For an access to an address that is not a multiple of `alignment`. Ends the kernel. */
+void emu_misaligned(uintptr_t address, int alignment, uintptr_t pc);
 /* The index of a byte of global memory: the arena's bytes come first, then the program's variables'. */
 size_t emu_position(uintptr_t address);
 uintptr_t emu_address_at(size_t position);

@@ -1,9 +1,9 @@
 /* tsan.c -- the hooks of a traced build, called for every access of device code.
  *
- * GCC inserts the calls (-fsanitize=thread and -fsanitize-coverage=trace-pc) for libtsan; the emulator links these
- * functions in its place; the translator renames those for members of vectors (parts.c). They are called in host
- * code too, where they cost a load and a branch. A hook checks the address (shadow.c), looks for races (race.c) and
- * appends a record to the lane's buffer; merge.c combines the records into requests.
+ * GCC inserts the calls (-fsanitize=thread,alignment and -fsanitize-coverage=trace-pc) for its own libraries; the
+ * emulator links these functions in their place; the translator renames those for members of vectors (parts.c). They
+ * are called in host code too, where they cost a load and a branch. A hook checks the address (shadow.c), looks for
+ * races (race.c) and appends a record to the lane's buffer; merge.c combines the records into requests.
  */
 #include <string.h>
 #include "emulator/check/order.h"
@@ -202,6 +202,22 @@ static inline void member(void *p, int log2_size, int kind, int code, uintptr_t 
 MEMBERS(low, 4, 2, EMU_LOW_4)
 MEMBERS(high, 4, 2, EMU_HIGH_4)
 MEMBERS(part, 8, 3, EMU_PART_8)
+
+/* An object is used by a pointer that its type's alignment does not allow (-fsanitize=alignment). The accesses alone do
+ * not tell: g++ makes those that it knows to be misaligned of smaller ones. */
+typedef struct misalignment {
+    const char *file;
+    uint32_t line, column;
+    const void *type;
+    uint8_t log2_alignment, how;
+} misalignment;
+void __ubsan_handle_type_mismatch_v1(const misalignment *what, void *p);
+void __ubsan_handle_type_mismatch_v1(const misalignment *what, void *p)
+{
+    const emu_worker *worker = emu_tracing ? emu_tracing->worker : NULL;
+    if (worker && (uintptr_t)p - (uintptr_t)worker->stacks >= worker->stacks_size)
+        emu_misaligned((uintptr_t)p, 1 << what->log2_alignment, CALLER);
+}
 
 void __tsan_read_range(void *p, size_t size);
 void __tsan_read_range(void *p, size_t size)
