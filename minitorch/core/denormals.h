@@ -1,8 +1,6 @@
-/* denormals.h -- numbers nearer to 0 than FLT_MIN, 1.2e-38: kept as IEEE 754 has them, or flushed to 0. The mode is the
+/* denormals.h -- numbers nearer to 0 than 2^-126, 1.2e-38: kept as IEEE 754 has them, or flushed to 0. The mode is the
  * thread's, and a new thread begins with that of the thread that starts it: OpenMP's teams, loaders, ranks. */
 #pragma once
-
-#include <float.h>
 
 #include "core/base.h"
 
@@ -26,6 +24,6 @@ static inline void mt_flush_denormals(bool flush)
 /* mt_denormals_flushed -- whether they are 0 in this thread. */
 static inline bool mt_denormals_flushed(void)
 {
-    volatile float least = FLT_MIN; /* read when the program runs: a compiler's own division keeps them */
+    volatile float least = 0x1p-126f; /* read when the program runs: a compiler's own division keeps them */
     return least / 2 == 0;
 }

@@ -30,8 +30,7 @@ enum {
     NC = 256,                /* a block of B has KC x NC numbers, 256 KiB: it streams from L2 */
     MC = 1120 / MR * MR,     /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
     A_REUSE = 16,            /* a panel of a transposed A is packed if more panels of B than this use it, */
-    A_FAR_REUSE = 4,         /* or than this, if there are more floats than A_FAR from its first row to its last, */
-    A_FAR = 1 << 16,         /* 64 pages: some processors have no room in L1 for so many lines a page apart; */
+    A_FAR = 1 << 16,         /* or than a quarter of this, if its rows are spread over more floats, 64 pages; */
     A_NEAR = 1023,           /* and any panel of A if its rows are more floats apart than this: they share cache sets */
     B_REUSE = 8,             /* a panel of B is packed if more panels of A than this use it, */
     B_NEAR = 1 << 19,        /* or if B has more elements, 2 MiB, and does not fit in L2 */
@@ -168,7 +167,7 @@ static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 /* A block of A, at most MC x KC, times as many rows of B. Each is packed if that is faster, else read in place. */
 static void multiply_block(const mt_product *p, float *a_block, float *b_block)
 {
-    int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->K * p->a.col > A_FAR ? A_FAR_REUSE : A_REUSE;
+    int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->K * p->a.col > A_FAR ? A_REUSE / 4 : A_REUSE;
     bool copy_a = p->N > (p->a.row == 1 ? reuse * NR : VL) || p->a.row > A_NEAR,
          copy_b = p->b.col != 1 || p->M > B_REUSE * MR || p->far;
     panel a[MC / MR], b[NC / NR];
