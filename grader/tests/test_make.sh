@@ -108,16 +108,24 @@ object() {
 check "a dry run is the first" make -s -n -C "$root" REF="$dir/none" "$dir/none/obj/minitorch/core/base.o"
 said="$(object) $(object) $(object -n MARCH=x86-64) $(object) $(object MARCH=x86-64) $(object MARCH=x86-64) $(object)"
 [ "$said" = "1 0 0 0 1 0 1" ] && ok || bad "objects made for other flags: $said"
+is() { if [ "$2" = "$3" ]; then ok; else bad "$1: $2, not $3"; fi; }
 # A build uses all processors unless -j was given, also below another make; a command does not, whose script may call make.
 # shellcheck disable=SC2016
 printf 'build/jobs jobs: ; @echo "$(filter -j%%,$(MAKEFLAGS))"\nbuild/below: ; @$(MAKE) -s -f Makefile -f $(lastword $(MAKEFILE_LIST)) build/jobs 2>&1\n' >"$dir/jobs.mk"
 jobs_of() { (cd "$root" && env -u MAKEFLAGS -u MAKELEVEL make -s DEPENDENCIES= -f Makefile -f "$dir/jobs.mk" "$@") 2>&1 | xargs; }
-is() { if [ "$2" = "$3" ]; then ok; else bad "$1: $2, not $3"; fi; }
 is "jobs of a build" "$(jobs_of build/jobs)" "-j$(nproc)"
 is "of one with -j7" "$(jobs_of -j7 build/jobs)" -j7
 is "of one with -j1" "$(jobs_of -j1 build/jobs)" -j1
 is "of one below it" "$(jobs_of -j7 build/below)" -j7
 is "of a command" "$(jobs_of jobs)" ""
+# The first grade of a lab builds nothing of later labs, and no tools of instructors; the next lab adds to it.
+first() { make -n V=1 -C "$root" lab REF="$dir/first" DEPENDENCIES= "$@" 2>&1 | sed -nE 's/^echo "  (CC|LINK) +([^"]*)"$/\2/p' | sort -u; }
+zero=$(first LAB=00) four=$(first LAB=04)
+check "what lab 00 needs" grep -qxF solutions/00-tensors/view.c <<<"$zero"
+check "what lab 04 needs" grep -qxF solutions/04-optimizers/adamw.c <<<"$four"
+is "lab 00 and later ones" "$(grep -E '/(0[3-9]|1)|minitorch/(ops|dist)|bin/strip' <<<"$zero")" ""
+is "lab 04 and later ones" "$(grep -E '/(0[5-9]|1)|minitorch/(data|dist)|bin/strip' <<<"$four")" ""
+is "of lab 00 what lab 04 does not need" "$(comm -23 <(printf '%s\n' "$zero") <(printf '%s\n' "$four"))" ""
 # In a log, a line stands for a hundred files.
 build_log=$(make -n -B -C "$root" all unit-programs traced DEPENDENCIES= 2>&1 | grep -E '^echo "  ' | sort -u)
 if [ "$(wc -l <<<"$build_log")" -le 15 ] && grep -qE '"  100 files: [a-z]' <<<"$build_log"; then ok; else bad "the log of a build has these lines: $build_log"; fi
