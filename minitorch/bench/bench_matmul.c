@@ -1,11 +1,10 @@
-/* bench_matmul.c -- every step of the ladder of matrix products compared with OpenBLAS, in one run.
+/* bench_matmul.c -- every step of the ladder of matrix products compared with OpenBLAS and oneDNN, in one run.
  *
  * OpenBLAS chooses its kernels when it is loaded, and on some processors another core type is faster. So one worker
- * loads it with its own choice, and one for each core type that this processor can run (OPENBLAS_CORETYPE); for each
- * shape the best one counts, and is named. OPENBLAS_CORETYPE in the environment is ignored. In a turn a worker runs all
- * contestants in order and then in reverse order, so that a slower machine affects all of them alike; workers take
- * turns and never run at the same time. The fastest time of each contestant counts; turns end when no time decreases.
- * */
+ * loads it with its own choice, one for each core type that this processor can run (OPENBLAS_CORETYPE; that of the
+ * environment is ignored), and one loads oneDNN; for each shape the best of these peers counts, and is named. In a turn
+ * a worker runs all contestants in order and then in reverse order, so that a slower machine affects all of them alike;
+ * workers take turns, one at a time. The fastest time of each contestant counts; turns end when no time decreases. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
@@ -22,15 +21,13 @@
 #include "testing/matmul_ladder.h"
 
 enum {
-    RUNGS = 5,        /* of the ladder */
-    OPENBLAS = RUNGS, /* the last contestant */
+    RUNGS = 5,    /* of the ladder */
+    PEER = RUNGS, /* the last contestant: the worker's library */
     CONTESTANTS,
-    WORKERS = 5, /* at most */
+    WORKERS = 6, /* at most */
 };
-static const double SLICE = 3e-3; /* seconds that a contestant runs at a stretch, at least one product */
-
-static const double SMALLEST =
-    1e6; /* FLOPs: smaller products take a microsecond, mostly the call's; shown, not summed up */
+static const double SLICE = 3e-3;   /* seconds that a contestant runs at a stretch, at least one product */
+static const double SMALLEST = 1e6; /* FLOPs: smaller products are mostly the call; shown, not summed up */
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
@@ -84,23 +81,23 @@ static double flops_of(const shape *s)
 /* Slow versions run on small squares only; of the two fast ones, packed on one thread and parallel on several. */
 static bool takes_part(int who, const shape *s, int threads, int turn)
 {
-    if (who == OPENBLAS)
+    if (who == PEER)
         return true;
     if (who >= RUNGS - 2)
         return who == (threads == 1 ? RUNGS - 2 : RUNGS - 1);
     return s->ladder && threads == 1 && turn < 3 && flops_of(s) <= (who == 0 ? 3e8 : 3e9);
 }
 
-/* ---- core types ------------------------------------------------------------------------------ */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
-typedef struct core_types {
-    const char *name[WORKERS]; /* NULL: OpenBLAS's own choice */
+typedef struct peers {
+    const char *name[WORKERS]; /* NULL: OpenBLAS as it chooses; else its core type; the last: oneDNN */
     int count;
-} core_types;
+} peers;
 
-static core_types core_types_here(void)
+static peers peers_here(void)
 {
-    core_types here = { { NULL }, 1 };
+    peers here = { { NULL }, 1 };
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         here.name[here.count++] = "Haswell";
     if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
@@ -109,6 +106,7 @@ static core_types core_types_here(void)
         here.name[here.count++] = "Cooperlake";
         here.name[here.count++] = "SapphireRapids";
     }
+    here.name[here.count++] = "onednn";
     return here;
 }
 
@@ -124,46 +122,53 @@ typedef struct reply {
 
 typedef void sgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
                       const float *b, int ldb, float beta, float *c, int ldc);
+typedef int onednn_fn(char trans_a, char trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+                      int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
 
-typedef struct openblas {
-    sgemm_fn *sgemm;
+typedef struct library {
+    sgemm_fn *openblas;
+    onednn_fn *onednn;
     void (*set_threads)(int);
     char about[256];
-} openblas;
+} library;
 
-static openblas openblas_load(const char *core_type)
+static library load(const char *name)
 {
-    openblas lib = { 0 };
-    if (core_type)
-        setenv("OPENBLAS_CORETYPE", core_type, 1);
-    void *handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return lib;
-    char *(*config)(void) = (char *(*)(void))dlsym(handle, "openblas_get_config");
-    lib.set_threads = (void (*)(int))dlsym(handle, "openblas_set_num_threads");
-    lib.sgemm = lib.set_threads ? (sgemm_fn *)dlsym(handle, "cblas_sgemm") : NULL;
-    snprintf(lib.about, sizeof lib.about, "%s", config ? config() : "unknown build");
+    library lib = { 0 };
+    bool onednn = name && strcmp(name, "onednn") == 0;
+    void *handle = dlopen(onednn ? "libdnnl.so.3" : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (onednn) {
+        handle = handle ? handle : dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+        lib.onednn = handle ? (onednn_fn *)dlsym(handle, "dnnl_sgemm") : NULL;
+        snprintf(lib.about, sizeof lib.about, "%s", lib.onednn ? "oneDNN" : "");
+    } else if (handle) {
+        char *(*config)(void) = (char *(*)(void))dlsym(handle, "openblas_get_config");
+        lib.set_threads = (void (*)(int))dlsym(handle, "openblas_set_num_threads");
+        lib.openblas = lib.set_threads ? (sgemm_fn *)dlsym(handle, "cblas_sgemm") : NULL;
+        snprintf(lib.about, sizeof lib.about, "%s", config ? config() : "OpenBLAS");
+    }
     return lib;
 }
 
-static void run_once(int who, const openblas *lib, const shape *s, float *c, const float *a, const float *b)
+static void run_once(int who, const library *lib, const shape *s, float *c, const float *a, const float *b)
 {
     bool ta = s->trans[0] == 't', tb = s->trans[1] == 't';
     mt_matmul_dims d = {
         .M = s->m, .N = s->n, .K = s->k, .lda = ta ? s->m : s->k, .ldb = tb ? s->k : s->n, .ldc = s->n
     };
-    d.trans_a = ta ? MT_TRANS : MT_NO_TRANS;
-    d.trans_b = tb ? MT_TRANS : MT_NO_TRANS;
+    d.trans_a = ta ? MT_TRANS : MT_NO_TRANS, d.trans_b = tb ? MT_TRANS : MT_NO_TRANS;
     d.write = ta ? MT_ACCUMULATE : MT_OVERWRITE;
-    if (who == OPENBLAS)
-        lib->sgemm(101, ta ? 112 : 111, tb ? 112 : 111, (int)s->m, (int)s->n, (int)s->k, 1, a, (int)d.lda, b,
-                   (int)d.ldb, ta ? 1 : 0, c, (int)d.ldc);
+    if (who == PEER && lib->onednn)
+        lib->onednn(s->trans[0], s->trans[1], s->m, s->n, s->k, 1, a, d.lda, b, d.ldb, ta ? 1 : 0, c, d.ldc);
+    else if (who == PEER)
+        lib->openblas(101, ta ? 112 : 111, tb ? 112 : 111, (int)s->m, (int)s->n, (int)s->k, 1, a, (int)d.lda, b,
+                      (int)d.ldb, ta ? 1 : 0, c, (int)d.ldc);
     else
         mt_matmul_ladder_cpu[who].run(c, a, b, &d);
 }
 
 /* Seconds of one product: one run to warm up, then as many as fill a slice. */
-static double time_slice(int who, const openblas *lib, const shape *s, float *c, const float *a, const float *b)
+static double time_slice(int who, const library *lib, const shape *s, float *c, const float *a, const float *b)
 {
     double start = mt_now();
     run_once(who, lib, s, c, a, b);
@@ -183,10 +188,12 @@ static float *numbers(int64_t count)
     return at;
 }
 
-/* Answers requests until the pipe closes. The first output is the name of its OpenBLAS, empty if there is none. */
-static void worker(const char *core_type, int in, int out)
+/* Answers requests until the pipe closes. The first output is its library's version, empty if there is none. */
+static void worker(const char *name, int in, int out)
 {
-    openblas lib = openblas_load(core_type);
+    if (name)
+        setenv("OPENBLAS_CORETYPE", name, 1);
+    library lib = load(name);
     int64_t a_most = 0, b_most = 0, c_most = 0;
     for (int64_t i = 0; i < MT_COUNT(shapes); i++) {
         a_most = mt_max(a_most, shapes[i].m * shapes[i].k);
@@ -201,13 +208,13 @@ static void worker(const char *core_type, int in, int out)
         const shape *s = &shapes[ask.shape];
         reply best;
         omp_set_num_threads(ask.threads);
-        if (lib.sgemm)
+        if (lib.set_threads)
             lib.set_threads(ask.threads);
         for (int who = 0; who < CONTESTANTS; who++)
             best.seconds[who] = INFINITY;
         for (int i = 0; i < 2 * CONTESTANTS; i++) {
             int who = i < CONTESTANTS ? i : 2 * CONTESTANTS - 1 - i;
-            if (takes_part(who, s, ask.threads, ask.turn) && (who != OPENBLAS || lib.sgemm))
+            if (takes_part(who, s, ask.threads, ask.turn) && (who != PEER || lib.openblas || lib.onednn))
                 best.seconds[who] = fmin(best.seconds[who], time_slice(who, &lib, s, c, a, b));
         }
         usleep(5000); /* OpenMP's idle threads spin for a while: not into the other worker's turn */
@@ -232,7 +239,7 @@ typedef struct link_to {
 
 typedef struct race {
     link_to worker[WORKERS];
-    core_types types; /* one for each worker */
+    peers types; /* one for each worker */
 } race;
 
 static bool start_worker(race *r, int which)
@@ -288,11 +295,12 @@ typedef struct summary {
 static void report(const race *r, const shape *s, int threads, double best[WORKERS][CONTESTANTS], FILE *csv,
                    summary *sum)
 {
-    int core = 0;
+    int first = 0, onednn = r->types.count - 1;
     for (int w = 1; w < r->types.count; w++)
-        if (best[w][OPENBLAS] < best[core][OPENBLAS])
-            core = w;
-    double peer = best[core][OPENBLAS];
+        if (best[w][PEER] < best[first][PEER])
+            first = w;
+    double peer = best[first][PEER];
+    const char *name = r->types.name[first];
     for (int who = 0; who < CONTESTANTS; who++) {
         double seconds = INFINITY;
         for (int w = 0; w < r->types.count; w++)
@@ -300,17 +308,17 @@ static void report(const race *r, const shape *s, int threads, double best[WORKE
         double ratio = peer / seconds, gflops = flops_of(s) / seconds * 1e-9;
         if (!isfinite(seconds))
             continue;
-        const char *what = who == OPENBLAS ? "openblas" : mt_matmul_ladder_cpu[who].name;
+        const char *what = who < PEER ? mt_matmul_ladder_cpu[who].name : first == onednn ? name : "openblas";
         char ratio_text[32] = "";
         if (isfinite(peer))
             snprintf(ratio_text, sizeof ratio_text, "%.3f", ratio);
-        const char *as = who == OPENBLAS && core > 0 ? r->types.name[core] : NULL;
+        const char *as = who == PEER && first != onednn ? name : NULL;
         printf("%-10s %7d   %s  %5" PRId64 " %6" PRId64 " %5" PRId64 " %9.1f   %5s%s%s\n", what, threads, s->trans,
                s->m, s->n, s->k, gflops, ratio_text, as ? "  as " : "", as ? as : "");
         if (csv)
             fprintf(csv, "%s,%d,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.2f,%s\n", what, threads, s->trans, s->m, s->n,
                     s->k, gflops, ratio_text);
-        if (who < RUNGS - 2 || who == OPENBLAS || !isfinite(peer) || flops_of(s) < SMALLEST)
+        if (who < RUNGS - 2 || who == PEER || !isfinite(peer) || flops_of(s) < SMALLEST)
             continue;
         sum->log_sum[threads > 1] += log(ratio);
         sum->count[threads > 1]++;
@@ -346,10 +354,10 @@ static int bench(const race *r, const options *o, FILE *csv)
     }
     int64_t rows = sum.count[0] + sum.count[1];
     if (rows == 0) {
-        printf("bench matmul: openblas=missing\n");
+        printf("bench matmul: peers=missing\n");
         return 0;
     }
-    printf("\nratios of packed and parallel to the best OpenBLAS, geometric mean:\n");
+    printf("\nratios of packed and parallel to the best peer, geometric mean:\n");
     for (int t = 0; t < thread_counts; t++)
         printf("  %2d thread%s  %.3f\n", counts[t], t ? "s" : " ", exp(sum.log_sum[t] / (double)sum.count[t]));
     printf("bench matmul: geomean=%.3f worst=%.3f worst_at=%s rows=%" PRId64 "\n",
@@ -368,8 +376,8 @@ static const mt_option flags[] = {
 int main(int argc, char **argv)
 {
     options o = { 0 };
-    race r = { .types = core_types_here() };
-    mt_cli_parse(argc, argv, "The ladder of matrix products beside OpenBLAS.", flags, &o);
+    race r = { .types = peers_here() };
+    mt_cli_parse(argc, argv, "The ladder of matrix products beside OpenBLAS and oneDNN.", flags, &o);
     unsetenv("OPENBLAS_CORETYPE");
     unsetenv("OPENBLAS_L2_SIZE");
     FILE *csv = bench_csv_open(o.csv, "what,threads,trans,m,n,k,gflops,ratio");
@@ -378,11 +386,9 @@ int main(int argc, char **argv)
             fprintf(stderr, "bench_matmul: a worker does not start\n");
             return 1;
         }
-        if (r.worker[w].about[0])
-            printf("OpenBLAS: %s\n", r.worker[w].about);
+        printf("peer: %s\n", r.worker[w].about[0] ? r.worker[w].about
+                                                  : "not installed (apt-get install libopenblas0-openmp libdnnl-dev)");
     }
-    if (!r.worker[0].about[0])
-        printf("OpenBLAS is not installed, so there are no ratios: apt-get install libopenblas0-openmp\n");
     int rc = bench(&r, &o, csv);
     for (int w = 0; w < r.types.count; w++) {
         close(r.worker[w].ask);
