@@ -9,7 +9,9 @@ page() {
 # Options of train_gpt2
 
 `train_gpt2` trains a GPT-2 on a text or a token file. `make train-gpt2 ARGS="--steps 500"` builds and runs it. Every
-option of it is here, as `--help` describes it. This page is written by `grader/tools/options.sh`: do not edit it.
+option of it is here, as `--help` describes it. They are declared in [train_gpt2.c](../minitorch/apps/train_gpt2.c), and in
+[recipe.c](../minitorch/train/recipe.c), [saving.c](../minitorch/train/saving.c) and [team.c](../minitorch/train/team.c), whose
+groups other programs have, too. This page is written by `grader/tools/options.sh`: do not edit it.
 
 | option | meaning | default |
 |---|---|---|

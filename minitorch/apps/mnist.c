@@ -49,7 +49,7 @@ int main(void)
         double sum = 0;
         mt_batch batch;
         while (mt_loader_next(train, &batch)) {
-            mt_scope_begin(); /* tensors made from here to mt_scope_end are freed there */
+            mt_scope_begin(); /* tensors made from here to mt_scope_end are freed there, or earlier */
             mt_tensor *loss = mt_cross_entropy(mt_forward(model, batch.x), batch.y);
             mt_backward(loss);         /* the gradient of the loss by each parameter, */
             mt_optim_step(optim);      /* a small step against it, */

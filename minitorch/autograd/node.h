@@ -33,8 +33,8 @@ void mt_node_check_fresh(const mt_node *node);
  * the caller. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
 
-/* mt_node_backward -- let the op add to its inputs' gradients, in a scope of its own and without recording. node->grad
- * must not be NULL. */
+/* mt_node_backward -- let the op add to its inputs' gradients; scopes and recording stay as they are. node->grad must
+ * not be NULL. */
 void mt_node_backward(mt_node *node);
 
 /* mt_node_consume -- free what only backward needed: saved tensors, the gradient, the result's memory if only the scope

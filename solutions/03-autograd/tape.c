@@ -1,7 +1,7 @@
 /* tape.c -- recording: an op with an input that needs a gradient makes one node.
  *
- * The node holds its inputs (through edges), never its own result, so the graph has no cycle: it lives as long as the
- * last tensor computed from it. */
+ * The node's edges hold the nodes of its inputs, and leaves; what backward reads of an input, the op saves in the node.
+ * It never holds its own result, so the graph has no cycle: it lives as long as the last tensor computed from it. */
 #include "autograd/node.h"
 #include "core/scope.h"
 
