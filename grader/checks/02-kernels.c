@@ -225,15 +225,18 @@ const mg_kernel mg_02_softmax_fwd = { "mt_softmax_fwd_cpu",
                                       .prepare = long_rows,
                                       .nan = one_nan,
                                       .dist = NORMAL(0, 2),
-                                      .least = { 0, 1 } };
+                                      .least = { 0, 1 },
+                                      .grid = "N" };
 const mg_kernel mg_02_softmax_bwd = { "mt_softmax_bwd_cpu",
                                       "NC",
                                       .operand = { MG_ADDED("dx", "NC"), MG_READ("dout", "NC", .dist = NORMAL(0, 1)),
                                                    MG_READ("out", "NC") },
                                       .oracle = softmax_slope,
                                       .prepare = save_probs,
+                                      .nan = one_nan,
                                       .dist = NORMAL(0, 2),
-                                      .least = { 0, 1 } };
+                                      .least = { 0, 1 },
+                                      .grid = "N" };
 
 const mg_special mg_02_softmax_edges[] = {
     { "logits of -inf", "a logit of -inf has the probability exp(-inf - max) = 0", { 3, 41 }, .prepare = mask },

@@ -1,5 +1,5 @@
-/* 06-moves.c -- how the checks of kernels that move elements run: broadcasting, transposes, rows of a table.
- * Rows: 06-cuda.c. */
+/* 06-moves.c -- kernels that move elements on the device: how the checks of broadcasting run, whose operands are views
+ * of any rank; signatures, oracles and edges of transposes and rows of a table. Rows: 06-cuda.c. */
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -8,28 +8,38 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- broadcasting -------------------------------------------------------------------------------- */
 
 enum { RANK = MT_MAX_RANK };
 
 typedef struct shape_case {
+    const char *part;
     int rank;
     int64_t dim[RANK];
     unsigned a, b; /* dimensions in which the operand repeats, when the row is about that: bit d */
 } shape_case;
 
-/* [N,1] + [1,C]; scalar + [N,C]; [N,C] + [C] both ways; of rank 3 and 4; one of each. */
 static const shape_case shape_cases[] = {
-    { 2, { 33, 31 }, 2, 1 },      { 2, { 31, 67 }, 3, 0 },      { 2, { 7, 127 }, 0, 1 },
-    { 2, { 40, 32 }, 1, 0 },      { 3, { 5, 7, 33 }, 5, 2 },    { 3, { 9, 4, 31 }, 4, 3 },
-    { 4, { 3, 5, 4, 9 }, 5, 10 }, { 4, { 2, 3, 33, 5 }, 8, 2 }, { 1, { 1025 }, 1, 0 },
-    { 1, { 1 }, 1, 1 },           { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
-    { 2, { 37, 41 }, 3, 3 },      { 0, { 0 }, 0, 0 },           { 8, { 2, 3, 2, 2, 2, 3, 2, 3 }, 0x55, 0x92 },
+    { "[N,1] and [1,C]", 2, { 33, 31 }, 2, 1 },
+    { "a scalar and [N,C]", 2, { 31, 67 }, 3, 0 },
+    { "[N,C] and [C]", 2, { 7, 127 }, 0, 1 },
+    { "[C] and [N,C]", 2, { 40, 32 }, 1, 0 },
+    { "rank 3", 3, { 5, 7, 33 }, 5, 2 },
+    { "rank 3", 3, { 9, 4, 31 }, 4, 3 },
+    { "rank 4", 4, { 3, 5, 4, 9 }, 5, 10 },
+    { "rank 4", 4, { 2, 3, 33, 5 }, 8, 2 },
+    { "rank 1", 1, { 1025 }, 1, 0 },
+    { "one element", 1, { 1 }, 1, 1 },
+    { "no elements", 2, { 0, 31 }, 1, 0 },
+    { "dimensions of 1", 4, { 7, 1, 1, 37 }, 6, 9 },
+    { "two scalars", 2, { 37, 41 }, 3, 3 },
+    { "rank 0", 0, { 0 }, 0, 0 },
+    { "rank 8", 8, { 2, 3, 2, 2, 2, 3, 2, 3 }, 0x55, 0x92 },
 };
-/* More than 1,024 blocks of 256, and more runs than blocks in y. */
-static const shape_case many = { 2, { 65549, 4 }, 1, 2 };
-static const shape_case whole = { 2, { 40, 32 }, 0, 0 }; /* groups of four elements */
+static const shape_case many = { "more than 1,024 blocks, and runs than blocks in y", 2, { 65549, 4 }, 1, 2 };
+static const shape_case whole = { "rows of neighbours that are not aligned", 2, { 40, 32 }, 0, 0 };
 /* Views of these with rows of neighbours: one operand's begin, or its rows, is not at a multiple of 16 bytes. */
 typedef struct layout {
     int64_t offset[2], gap[2]; /* of a and b; behind each row */
@@ -91,20 +101,25 @@ static int64_t element_of(const operand *o, const shape_case *s, int64_t i)
     return at;
 }
 
-static double result_of(char op, double a, double b)
+static const struct {
+    const char *function;
+    char sign;
+} operations[] = {
+    { "mt_add_fwd_cuda", '+' }, { "mt_sub_fwd_cuda", '-' }, { "mt_mul_fwd_cuda", '*' }, { "mt_div_fwd_cuda", '/' }
+};
+
+static double result_of(char sign, double a, double b)
 {
-    return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
+    return sign == '+' ? a + b : sign == '-' ? a - b : sign == '*' ? a * b : a / b;
 }
 
 /* l NULL: strides and offsets are drawn, as the row is about. */
-static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, const layout *l, int which)
+static bool broadcast_by(mg_run *run, cuda_about about, const shape_case *s, const layout *l, int which)
 {
-    static const char *const functions[] = { "mt_add_fwd_cuda", "mt_sub_fwd_cuda", "mt_mul_fwd_cuda",
-                                             "mt_div_fwd_cuda" };
     mt_shape shape = { .rank = s->rank };
     for (int d = 0; d < s->rank; d++)
         shape.dim[d] = s->dim[d];
-    mg_begin(run, functions[which]);
+    mg_begin(run, operations[which].function);
     mg_answer out = mg_overwritten(run, "out", shape);
     const mg_dist of_a = NORMAL(0, 1), of_b = MIXED(-1, 1);
     operand a = l ? add_rows(run, "a", s, l, 0, of_a) : add_operand(run, "a", s, about, s->a, of_a);
@@ -122,149 +137,146 @@ static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, const 
     mg_i64(run, "offset of a", a.offset);
     mg_i64(run, "offset of b", b.offset);
     for (int64_t i = 0; i < mt_shape_numel(shape); i++) {
-        out.v[i] = result_of("+-*/"[which], a.data[element_of(&a, s, i)], b.data[element_of(&b, s, i)]);
+        out.v[i] = result_of(operations[which].sign, a.data[element_of(&a, s, i)], b.data[element_of(&b, s, i)]);
         out.e[i] = 4 * MG_U * fabs(out.v[i]) + FLT_MIN; /* a division may have the error of two operations */
     }
     return mg_call_and_judge(run, &out, 1);
 }
 
+/* The four operations. */
+static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, const layout *l)
+{
+    bool good = true;
+    for (int which = 0; which < MT_COUNT(operations) && good; which++)
+        good = broadcast_by(run, about, s, l, which);
+    return good;
+}
+
 static void unaligned(mg_run *run, cuda_about about)
 {
+    bool good = true;
+    mg_part(run, "arrays that are not aligned", NULL);
     mg_unaligned(run, true);
-    for (int k = 0; k < 4 * 7; k++) { /* all arrays, then each of three */
-        if (k >= 4)
-            mg_unaligned_one(run, k / 4 - 1);
-        if (!broadcast(run, about, &whole, NULL, k % 4))
-            return;
+    good = broadcast(run, about, &whole, NULL);
+    mg_part(run, "one array that is not aligned", NULL);
+    for (int k = 0; k < 6 && good; k++) { /* each of three in two ways */
+        mg_unaligned_one(run, k);
+        good = broadcast(run, about, &whole, NULL);
     }
 }
 
 void mg_06_broadcast(mg_run *run, const void *one_case)
 {
-    static const shape_case counted = { 2, { 256, 256 }, 0, 1 };
+    static const shape_case counted = { "counted", 2, { 256, 256 }, 0, 1 };
     const cuda_case *c = one_case;
+    bool good = true;
     if (c->about == CU_COUNT) {
-        if (broadcast(run, CU_REPEATED, &counted, NULL, 0))
+        if (broadcast_by(run, CU_REPEATED, &counted, NULL, 0))
             mg_device_credit(run, c->count, 8.0 * MG_06_COUNTED);
         return;
     }
-    for (int i = 0; i < MT_COUNT(shape_cases); i++)
-        for (int which = 0; which < 4; which++)
-            if (!broadcast(run, c->about, &shape_cases[i], NULL, which))
-                return;
-    if (c->about == CU_SAME)
+    for (int i = 0; i < MT_COUNT(shape_cases) && good; i++) {
+        mg_part(run, shape_cases[i].part, NULL);
+        good = broadcast(run, c->about, &shape_cases[i], NULL);
+    }
+    if (good && c->about == CU_SAME)
         unaligned(run, c->about);
-    for (int which = 0; which < 4 && c->about == CU_REPEATED; which++)
-        if (!broadcast(run, c->about, &many, NULL, which))
-            return;
-    for (int i = 0; i < MT_COUNT(layouts) && c->about == CU_VIEWS; i++)
-        if (!broadcast(run, c->about, &whole, &layouts[i], i))
-            return;
+    mg_part(run, c->about == CU_REPEATED ? many.part : whole.part, NULL);
+    if (good && c->about == CU_REPEATED)
+        broadcast(run, c->about, &many, NULL);
+    for (int i = 0; i < MT_COUNT(layouts) && c->about == CU_VIEWS && good; i++)
+        good = broadcast(run, c->about, &whole, &layouts[i]);
 }
-
-enum { MANY_ROWS = 65549 }; /* more than 16 bits hold, as ids do, and than a grid has blocks in y */
 
 /* ---- transpose ------------------------------------------------------------------------------------- */
 
-static bool transpose(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+static void transpose(mg_trial *t)
 {
-    mg_begin(run, c->function);
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(C, N));
-    float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    if (N == 31)
-        x[C - 1] = NAN, x[2 * C - 1] = INFINITY;
+    const int64_t N = t->size[0], C = t->size[1];
     for (int64_t i = 0; i < N * C; i++)
-        out.v[i % C * N + i / C] = x[i];
-    return mg_call_and_judge(run, &out, 1);
+        t->v[0][i % C * N + i / C] = t->x[1][i];
 }
+
+static void special_in_x(mg_trial *t)
+{
+    mg_nan_at(t, 1);
+    t->f[1][mt_rng_below(mg_rng(t->run), mg_count_of(t, 1))] = INFINITY;
+}
+
+#define TRANSPOSE(name)                                           \
+    { .function = "mt_transpose_" name "_cuda",                   \
+      .sizes = "NC",                                              \
+      .operand = { MG_WRITTEN("out", "CN"), MG_READ("x", "NC") }, \
+      .oracle = transpose,                                        \
+      .nan = special_in_x,                                        \
+      .dist = NORMAL(0, 1),                                       \
+      .grid = "NC" }
+const mg_kernel mg_06_naive_transpose = TRANSPOSE("naive"), mg_06_tiled_transpose = TRANSPOSE("tiled");
+const mg_special mg_06_many_tiles[] = { { "more than 1,024 tiles", NULL, { 1057, 1055 } }, { 0 } };
 
 /* Without conflicts a tile is written and read by a wavefront for 32 elements each. */
-static void count_transpose(mg_run *run, const cuda_case *c)
+void mg_06_credit_tiles(mg_run *run, const mg_kernel_row *row)
 {
-    enum { N = 256, C = 192 };
-    bool conflicts = c->count == MG_CONFLICTS;
-    if (transpose(run, c, N, C) && (!conflicts || mg_device_moves(run, "06.6 tiled transpose: traffic", 8.0 * N * C)))
-        mg_device_credit(run, c->count, conflicts ? 2.0 * N * C / 32 : 8.0 * N * C);
-}
-
-void mg_06_transpose(mg_run *run, const void *one_case)
-{
-    const cuda_case *c = one_case;
-    if (c->about == CU_COUNT) {
-        count_transpose(run, c);
-    } else if (transpose(run, c, 3, 0) && mg_06_shapes(run, c, transpose, 0)) {
-        /* more than 1,024 tiles of 32 x 32, in both directions and in each */
-        if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2) && transpose(run, c, 2, 8225))
-            (void)(transpose(run, c, MANY_ROWS, 2) && transpose(run, c, 2, MANY_ROWS)); /* more than blocks in y */
-    }
+    if (mg_device_moves(run, "06.6 tiled transpose: traffic", mg_moved(row)))
+        mg_device_credit(run, row->count, 2.0 * (double)(row->size[0] * row->size[1]) / 32);
 }
 
 /* ---- rows of a table -------------------------------------------------------------------------------- */
 
-static bool gather(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+static void gather(mg_trial *t)
 {
-    int64_t V = c->about == CU_COUNT ? 100 : N == MG_06_WARPS ? MANY_ROWS : mg_pick(mg_rng(run), 1, 70);
-    mg_begin(run, "mt_gather_rows_fwd_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, C));
-    const float *table = mg_input(run, "table", MT_SHAPE(V, C), (mg_dist)NORMAL(0, 1));
-    int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(N));
-    mg_fill_labels(mg_rng(run), id, N, V);
-    mg_i64(run, "N", N);
-    mg_i64(run, "V", V);
-    mg_i64(run, "C", C);
-    for (int64_t i = 0; i < N * C; i++)
-        out.v[i] = table[id[i / C] * C + i % C];
-    return mg_call_and_judge(run, &out, 1);
+    const int64_t C = t->size[2];
+    for (int64_t i = 0; i < t->size[0] * C; i++)
+        t->v[0][i] = t->x[1][t->label[i / C] * C + i % C];
 }
 
-void mg_06_gather(mg_run *run, const void *one_case)
+static void scatter(mg_trial *t)
 {
-    const cuda_case *c = one_case;
-    if (c->about != CU_COUNT)
-        (void)(gather(run, c, 3, 0) && mg_06_shapes(run, c, gather, MG_06_WARPS) &&
-               mg_06_many_rows(run, "mt_gather_rows_fwd_cuda", "out table id V"));
-    else if (gather(run, c, MG_06_ROWS, MG_06_COLS))
-        mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
+    const int64_t C = t->size[2];
+    for (int64_t i = 0; i < t->size[0] * C; i++)
+        t->v[0][t->label[i / C] * C + i % C] += t->x[1][i];
 }
 
-/* Ids of rows of dtable: all different, or one to three that repeat. */
-static void draw_ids(mt_rng *rng, int32_t *id, int64_t N, int64_t V, bool distinct)
+static void room_for_all(mg_trial *t)
 {
-    int64_t few[3] = { mt_rng_below(rng, V), mt_rng_below(rng, V), mt_rng_below(rng, V) }, kinds = mg_pick(rng, 1, 3);
-    int64_t *order = malloc(sizeof *order * (size_t)V);
-    MT_CHECK(order, "out of memory for an order");
-    mt_rng_permutation(rng, order, V);
-    for (int64_t n = 0; n < N; n++)
-        id[n] = (int32_t)(distinct ? order[n] : few[mt_rng_below(rng, kinds)]);
+    t->size[1] = mt_max(t->size[0], t->size[1]);
+}
+
+static void distinct_ids(mg_trial *t)
+{
+    int64_t *order = mt_calloc(mt_max(t->size[1], 1), sizeof *order);
+    mt_rng_permutation(mg_rng(t->run), order, t->size[1]);
+    for (int64_t n = 0; n < t->size[0]; n++)
+        t->label[n] = (int32_t)order[n];
     free(order);
 }
 
-static bool scatter(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+/* One to three ids that repeat. */
+void mg_06_few_ids(mg_trial *t)
 {
-    int64_t V = c->about == CU_COUNT ? 100 : N == MG_06_WARPS ? MANY_ROWS : N + mg_pick(mg_rng(run), 1, 9);
-    mg_begin(run, "mt_gather_rows_bwd_cuda");
-    float *held = mg_inout(run, "dtable", MT_F32, MT_SHAPE(V, C));
-    mg_06_fill_sixteenths(mg_rng(run), held, V * C);
-    mg_answer dtable = { "dtable", mg_lift(held, V * C), mg_doubles(V * C), V * C };
-    const float *dout = mg_06_sixteenths(run, "dout", MT_SHAPE(N, C)); /* exact in any order of the atomics */
-    int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(N));
-    draw_ids(mg_rng(run), id, N, V, c->about != CU_ONE_VALUE);
-    mg_i64(run, "N", N);
-    mg_i64(run, "V", V);
-    mg_i64(run, "C", C);
-    for (int64_t i = 0; i < N * C; i++)
-        dtable.v[id[i / C] * C + i % C] += dout[i];
-    return mg_call_and_judge(run, &dtable, 1);
+    const int64_t kinds = mg_pick(mg_rng(t->run), 1, 3);
+    for (int64_t n = kinds; n < t->size[0]; n++)
+        t->label[n] = t->label[mt_rng_below(mg_rng(t->run), kinds)];
 }
 
-void mg_06_scatter(mg_run *run, const void *one_case)
-{
-    const cuda_case *c = one_case;
-    if (c->about != CU_COUNT)
-        (void)(scatter(run, c, 3, 0) && mg_06_shapes(run, c, scatter, MG_06_WARPS) &&
-               mg_06_many_rows(run, "mt_gather_rows_bwd_cuda", "dtable dout id V"));
-    else if (scatter(run, c, MG_06_ROWS, MG_06_COLS))
-        mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
-}
+const mg_kernel mg_06_gather = {
+    .function = "mt_gather_rows_fwd_cuda",
+    .sizes = "NVC",
+    .operand = { MG_WRITTEN("out", "NC"), MG_READ("table", "VC"), MG_LABELS("id", "N", .classes = 'V') },
+    .oracle = gather,
+    .dist = NORMAL(0, 1),
+    .least = { 0, 1, 0 },
+    .grid = "N",
+};
+/* Sums are exact in any order of the atomics. */
+#define SCATTER(...)                                                                    \
+    { .function = "mt_gather_rows_bwd_cuda",                                            \
+      .sizes = "NVC",                                                                   \
+      .operand = { MG_ADDED("dtable", "VC", .dist = SIXTEENTHS), MG_READ("dout", "NC"), \
+                   MG_LABELS("id", "N", .classes = 'V') },                              \
+      .oracle = scatter,                                                                \
+      .dist = SIXTEENTHS,                                                               \
+      .least = { 0, 1, 0 },                                                             \
+      .grid = "N",                                                                      \
+      __VA_ARGS__ }
+const mg_kernel mg_06_scatter = SCATTER(), mg_06_scatter_once = SCATTER(.fit = room_for_all, .draw = distinct_ids);

@@ -1,220 +1,176 @@
-/* 06-reductions.c -- how the checks of sums, row sums, row maxima and histograms run. Rows: 06-cuda.c.
- * All comparisons are exact: the sums of these numbers are exact in any order. */
+/* 06-reductions.c -- sums, row sums, row maxima and histograms on the device: signatures, oracles, edges and what is
+ * counted. Rows: 06-cuda.c. Sums are of numbers whose sum is exact, but where the order of additions is asked for. */
 #include "checks/06-cuda.h"
-#include "checks/answer.h"
 #include "checks/oracle.h"
 #include "cuda/kernels_cuda.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* The sums of equal parts of x. */
+static void add_up(mg_trial *t, int x, int64_t part)
+{
+    const bool rounded = t->dist.kind == MG_DIST_NORMAL && t->dist.b;
+    for (int64_t i = 0; i < mg_count_of(t, x); i++) {
+        t->v[0][i / part] += t->x[x][i];
+        t->e[0][i / part] += rounded ? mg_gamma(part) * fabs(t->x[x][i]) : 0;
+    }
+}
 
 /* ---- the sum of everything ----------------------------------------------------------------------- */
 
-enum { BLOCK = 256 }; /* MT_THREADS of cuda/launch.cuh, which only .cu files can include */
-
-static bool sum(mg_run *run, const cuda_case *c, int64_t n)
+static void sum(mg_trial *t)
 {
-    mg_begin(run, c->function);
-    mg_hint(
-        run, "%s",
-        n > MT_SUM_BLOCKS * BLOCK
-            ? "there are more elements than threads: each thread adds all its elements, and advances by the number of "
-              "threads of the grid"
-            : c->head.hint);
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
-    mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
-    float *x = mg_06_sixteenths(run, "x", MT_SHAPE(n));
-    mg_i64(run, "n", n);
-    if (n == 1009 || n == 2048) /* and so is the sum */
-        x[n / 2] = n == 1009 ? NAN : INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        out.v[0] += x[i];
-    return mg_call_and_judge(run, &out, 1);
+    add_up(t, 2, t->size[0]);
 }
 
-/* The sum of numbers that is rounded. In another order of 79 blocks it has the same bits in one of ten calls. */
-static bool rounded_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+static void sum_special(mg_trial *t)
 {
-    int64_t n = N * C;
-    mg_begin(run, c->function);
-    mg_hint(run, "%s", c->head.hint);
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
-    mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
-    const float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "n", n);
-    for (int64_t i = 0; i < n; i++) {
-        out.v[0] += x[i];
-        out.e[0] += mg_gamma(n) * fabs((double)x[i]);
-    }
-    return mg_call_and_judge(run, &out, 1);
+    mg_nan_at(t, 2);
+    for (int64_t i = 0; i < t->size[0] && t->place == 0; i++)
+        t->f[2][i] = isnan(t->f[2][i]) ? INFINITY : t->f[2][i];
 }
+
+#define SUM(name)                                                                              \
+    { .function = "mt_sum_" name "_cuda",                                                      \
+      .sizes = "n",                                                                            \
+      .operand = { MG_WRITTEN("out", "1"), MG_SCRATCH("partial", "1024"), MG_READ("x", "n") }, \
+      .oracle = sum,                                                                           \
+      .nan = sum_special,                                                                      \
+      .dist = SIXTEENTHS }
+const mg_kernel mg_06_tree_sum = SUM("interleaved"), mg_06_sequential_sum = SUM("sequential"),
+                mg_06_shuffled_sum = SUM("shuffle");
 
 /* One block for all elements, or for most, leaves the device idle. */
-static bool many_blocks(mg_run *run, int64_t n)
+static bool many_blocks(mg_trial *t)
 {
     enum { ATOMICS = 2, FEWEST = 8 };
-    const mg_device_report *r = mg_device_counts(run);
+    const mg_device_report *r = mg_device_counts(t->run);
     bool atomics = r->global[ATOMICS].requests > 0;
-    if (mg_device_share(run, 4.0 * (double)n) >= FEWEST && r->launches == 2 && !atomics)
+    if (mg_device_share(t->run, 4.0 * (double)t->size[0]) >= FEWEST && r->launches == 2 && !atomics)
         return true;
-    mg_hint(run, "the header says \"Two launches: blocks store their sums in partial, then one block sums these. No "
-                 "atomics\"");
-    return mg_fail(run,
+    return mg_fail(t->run,
                    "%lld launches with %lld blocks, of which one accesses %lld bytes%s: the first launch divides the "
                    "elements among many blocks, the second has one",
                    (long long)r->launches, (long long)r->blocks, (long long)r->busiest,
                    atomics ? ", and atomics on global memory" : "");
 }
 
+const mg_special mg_06_many[] = {
+    { "two launches",
+      "the header says \"Two launches: blocks store their sums in partial, then one block sums these. No "
+      "atomics\"",
+      { 300001 },
+      .after = many_blocks },
+    { "more elements than threads",
+      "each thread adds all its elements, and advances by the number of threads of the grid",
+      { 287003 } },
+    { 0 },
+};
+
 /* What the counts of the sum are divided by: a unit may have fewer blocks than one for 256 elements, but then each adds
  * more. Idle blocks, and blocks that exit while one works, are no share. */
-static void count_sum(mg_run *run, const cuda_case *c)
+void mg_06_credit_sum(mg_run *run, const mg_kernel_row *row)
 {
-    enum { BLOCKS = MG_06_COUNTED / 256 };
     /* The wavefronts of the tree: 8 warps store their values; a level costs 3 for each of its warps, and these are
      * 4, 2, 1, 1 ...; all warps read the result. */
     enum { TREE = 8 + 3 * (4 + 2 + 1 + 5) + 8 };
-    double bytes = 4.0 * MG_06_COUNTED, blocks = fmin(BLOCKS, mg_device_share(run, bytes)) + 1; /* and the second */
-    mg_device_credit(run, c->count,
-                     c->count == MG_WAVEFRONTS  ? blocks
-                     : c->count == MG_CONFLICTS ? blocks * TREE
-                                                : bytes);
-}
-
-void mg_06_sum(mg_run *run, const void *one_case)
-{
-    const cuda_case *c = one_case;
-    if (c->about == CU_MANY) {
-        if (sum(run, c, 300001) && many_blocks(run, 300001))
-            sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
-    } else if (c->about != CU_COUNT) {
-        bool good = mg_06_sizes(run, c, sum, MG_06_MANY);
-        for (int t = 0; t < 8 && good; t++)
-            good = mg_06_again(run, c, rounded_sum, 11, 1819);
-    } else if (sum(run, c, MG_06_COUNTED)) {
-        count_sum(run, c);
-    }
+    const double n = (double)row->size[0], blocks = fmin(n / 256, mg_device_share(run, 4 * n)) + 1; /* and the second */
+    mg_device_credit(run, row->count, blocks * (row->count == MG_CONFLICTS ? TREE : 1));
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+static void row_sum(mg_trial *t)
 {
-    (void)c;
-    mg_begin(run, "mt_row_sum_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
-    float *x = mg_06_sixteenths(run, "x", MT_SHAPE(N, C));
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    if (N == 31)
-        x[C - 1] = NAN, x[2 * C - 1] = INFINITY;
-    for (int64_t i = 0; i < N * C; i++)
-        out.v[i / C] += x[i];
-    return mg_call_and_judge(run, &out, 1);
+    add_up(t, 1, t->size[1]);
 }
 
-/* Sums of numbers that are rounded. */
-static bool rounded_row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+static void row_sum_special(mg_trial *t)
 {
-    (void)c;
-    mg_begin(run, "mt_row_sum_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
-    const float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    for (int64_t i = 0; i < N * C; i++) {
-        out.v[i / C] += x[i];
-        out.e[i / C] += mg_gamma(C) * fabs((double)x[i]);
-    }
-    return mg_call_and_judge(run, &out, 1);
+    mg_nan_at(t, 1);
+    t->f[1][mt_rng_below(mg_rng(t->run), mg_count_of(t, 1))] = INFINITY;
 }
 
 /* The maximum with a NaN is NaN, shown without its sign. */
-static double larger(double a, double b)
+static void row_max(mg_trial *t)
 {
-    return isnan(a) ? (double)NAN : a > b ? a : b;
-}
-
-static void spoil(mt_rng *rng, float *x, int64_t N, int64_t C)
-{
-    static const float special[] = { NAN, INFINITY, -INFINITY };
-    for (int64_t n = 0; n < N; n++) {
-        float *row = x + n * C;
-        for (int64_t c = 0; n % 4 == 3 && c < C; c++) /* the whole row */
-            row[c] = -INFINITY;
-        row[mt_rng_below(rng, C)] = special[n % 3];
-        if (n % 5 == 4)
-            row[mt_rng_below(rng, C)] = -NAN; /* the least of all as an integer */
+    for (int64_t i = 0; i < mg_count_of(t, 1); i++) {
+        double *max = &t->v[0][i / t->size[1]], before = i % t->size[1] ? *max : -INFINITY, x = t->x[1][i];
+        *max = isnan(x) || isnan(before) ? (double)NAN : fmax(x, before);
     }
 }
 
-static bool row_max(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+/* NaN and infinities, and rows of -inf; -NaN is the least of all as an integer. */
+void mg_06_spoil(mg_trial *t)
 {
-    mg_begin(run, "mt_row_max_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
-    float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(-4, 1)); /* most rows have no positive element */
-    mg_i64(run, "N", N);
-    mg_i64(run, "C", C);
-    if (c->about == CU_SPECIAL)
-        spoil(mg_rng(run), x, N, C);
-    for (int64_t i = 0; i < N * C; i++)
-        out.v[i / C] = larger(x[i], i % C ? out.v[i / C] : -INFINITY);
-    return mg_call_and_judge(run, &out, 1);
+    static const float special[] = { NAN, INFINITY, -INFINITY };
+    mt_rng *rng = mg_rng(t->run);
+    const int64_t N = t->size[0], C = t->size[1];
+    for (int64_t n = 0; n < N; n++) {
+        float *row = t->f[1] + n * C;
+        for (int64_t c = 0; n % 4 == 3 && c < C; c++)
+            row[c] = -INFINITY;
+        row[mt_rng_below(rng, C)] = special[n % 3];
+        if (n % 5 == 4)
+            row[mt_rng_below(rng, C)] = -NAN;
+    }
 }
 
-static bool row_sum_and_max(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
-{
-    return row_sum(run, c, N, C) && row_max(run, c, N, C);
-}
-
-void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
-{
-    if (row_sum(run, one_case, 3, 0) && /* an empty sum is 0 */
-        mg_06_shapes(run, one_case, row_sum_and_max, MG_06_WARPS) &&
-        mg_06_again(run, one_case, rounded_row_sum, 31, 1025))
-        (void)(mg_06_many_rows(run, "mt_row_sum_cuda", "out x") && mg_06_many_rows(run, "mt_row_max_cuda", "out x"));
-}
-
-void mg_06_row_max(mg_run *run, const void *one_case)
-{
-    if (mg_06_shapes(run, one_case, row_max, 0))
-        mg_06_refuse(run, "mt_row_max_cuda", "out x");
-}
-
-void mg_06_row_sum(mg_run *run, const void *one_case)
-{
-    const cuda_case *c = one_case;
-    if (row_sum(run, c, MG_06_ROWS, MG_06_COLS))
-        mg_device_credit(run, c->count, 4.0 * MG_06_ROWS * MG_06_COLS);
-}
+#define ROWS(name, ...)                                          \
+    { .function = "mt_row_" name "_cuda",                        \
+      .sizes = "NC",                                             \
+      .operand = { MG_WRITTEN("out", "N"), MG_READ("x", "NC") }, \
+      .grid = "N",                                               \
+      __VA_ARGS__ }
+const mg_kernel mg_06_row_sum = ROWS("sum", .oracle = row_sum, .nan = row_sum_special, .dist = SIXTEENTHS);
+/* Most rows have no positive element. */
+const mg_kernel mg_06_row_max = ROWS("max", .oracle = row_max, .dist = NORMAL(-4, 1), .least = { 0, 1 });
 
 /* ---- histograms ---------------------------------------------------------------------------------------- */
 
-static bool histogram(mg_run *run, const cuda_case *c, int64_t n)
+/* Counts before the call, most beyond 32 bits; in half the calls the next addition carries into these. */
+static void describe_counts(mg_trial *t, int i)
 {
-    bool one_value = c->about == CU_ONE_VALUE;
-    mg_begin(run, c->function);
-    int64_t *count = mg_inout(run, "count", MT_I64, MT_SHAPE(MT_HISTOGRAM_BINS));
-    uint8_t *x = mg_in(run, "x", MT_U8, MT_SHAPE(n)), value = (uint8_t)mt_rng_u32(mg_rng(run));
-    mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS), MT_HISTOGRAM_BINS };
-    mg_i64(run, "n", n);
-    bool full = mt_rng_below(mg_rng(run), 2);       /* in the lower 32 bits: the next addition carries */
-    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts before the call, most beyond 32 bits */
-        counts.v[v] = (double)(count[v] = mt_rng_below(mg_rng(run), (int64_t)1 << 40) | (full ? UINT32_MAX : 0));
-    for (int64_t i = 0; i < n; i++)
-        counts.v[x[i] = one_value ? value : (uint8_t)mt_rng_u32(mg_rng(run))]++;
-    return mg_call_and_judge(run, &counts, 1);
+    int64_t *count = mg_inout(t->run, "count", MT_I64, MT_SHAPE(MT_HISTOGRAM_BINS));
+    const int64_t full = mt_rng_below(mg_rng(t->run), 2) ? UINT32_MAX : 0;
+    t->v[i] = mg_doubles(MT_HISTOGRAM_BINS);
+    t->e[i] = mg_doubles(MT_HISTOGRAM_BINS);
+    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++)
+        t->v[i][v] = (double)(count[v] = mt_rng_below(mg_rng(t->run), (int64_t)1 << 40) | full);
 }
 
-void mg_06_histogram(mg_run *run, const void *one_case)
+static void describe_bytes(mg_trial *t, int i)
 {
-    const cuda_case *c = one_case;
-    const int64_t counted = 262144;
-    bool full =
-        c->about == CU_ONE_VALUE && strstr(c->function, "private"); /* more than 32 for a thread of 1,024 blocks */
-    if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, histogram, full ? 32 * MG_06_MANY : MG_06_MANY);
-    else if (histogram(run, c, counted))
-        mg_device_credit(run, c->count, (double)counted);
+    uint8_t *x = t->data[i] = mg_in(t->run, "x", MT_U8, MT_SHAPE(t->size[0]));
+    for (int64_t k = 0; k < t->size[0]; k++)
+        x[k] = (uint8_t)mt_rng_u32(mg_rng(t->run));
+}
+
+void mg_06_one_value(mg_trial *t)
+{
+    memset(t->data[1], (int)mt_rng_below(mg_rng(t->run), MT_HISTOGRAM_BINS), (size_t)t->size[0]);
+}
+
+static void histogram(mg_trial *t)
+{
+    for (int64_t i = 0; i < t->size[0]; i++)
+        t->v[0][((const uint8_t *)t->data[1])[i]]++;
+}
+
+#define HISTOGRAM(name)                                                   \
+    { .function = "mt_histogram_" name "_cuda",                           \
+      .sizes = "n",                                                       \
+      .operand = { MG_ADDED("count", "256", .describe = describe_counts), \
+                   MG_READ("x", "n", .describe = describe_bytes) },       \
+      .oracle = histogram }
+const mg_kernel mg_06_histogram = HISTOGRAM("global"), mg_06_private_histogram = HISTOGRAM("private");
+const mg_special mg_06_full_count[] = {
+    { "more than 32 elements for a thread of 1,024 blocks", NULL, { 32 * 262147 } },
+    { 0 },
+};
+
+void mg_06_credit_atomics(mg_run *run, const mg_kernel_row *row)
+{
+    mg_device_credit(run, row->count, (double)row->size[0]);
 }

@@ -1,166 +1,143 @@
-/* 06-updates.c -- how the checks of SGD, Adam and AdamW on the device run: some steps, the parameter and the averages
- * compared after each with the oracle of lab 04 (testing/update_oracle.h). Rows: 06-cuda.c. */
+/* 06-updates.c -- SGD, Adam and AdamW on the device: one step from any averages, by the oracle of lab 04
+ * (testing/update_oracle.h). Rows: 06-cuda.c. */
 #include "checks/06-cuda.h"
-#include "checks/fill.h"
 #include "testing/update_oracle.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct trip {
-    mt_update_kind kind;
-    mt_hyper hyper;
-    int64_t n;
-    float *param, *state[MT_UPDATE_STATES];
-    mt_update_oracle *oracle;
-} trip;
+enum { PARAM, M, V, GRAD };                         /* operands; m and v of SGD are NULL */
+enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY, STEP }; /* numbers */
 
-static double uniform(mt_rng *rng, double low, double high)
+static double uniform(mg_trial *t, double low, double high)
 {
-    return low + (high - low) * mt_rng_uniform(rng);
+    return low + (high - low) * mt_rng_uniform(mg_rng(t->run));
 }
 
-enum { EXTREME = 33 }; /* elements of the calls with a large rate and a small eps */
-
-/* Each has an effect, and rounding errors are not amplified, as in lab 04. */
-static mt_hyper draw_hyper(mt_rng *rng, mt_update_kind kind, cuda_about about, int64_t n)
+/* Each number has an effect, and rounding errors are not amplified, as in lab 04. Some gradients are 0, far from all
+ * others, or too small for the square to matter. */
+static void draw(mg_trial *t)
 {
-    mt_hyper h = mt_hyper_default(kind);
-    bool first = about == CU_FIRST, decay = about == CU_DECAY;
-    h.lr = decay ? uniform(rng, 0.02, 0.05) : first ? uniform(rng, 0.0005, 0.002) : uniform(rng, 0.002, 0.005);
-    h.beta1 = first ? 0.9 : uniform(rng, 0.6, 0.9);
-    h.beta2 = first ? 0.999 : uniform(rng, 0.9, 0.98);
-    h.eps = first ? 1e-8 : uniform(rng, 0.03, 0.08);
-    h.weight_decay = first ? 0 : decay ? uniform(rng, 0.2, 0.6) : uniform(rng, 0.01, 0.02);
-    if (n == EXTREME && (first || kind == MT_SGD))
-        h.lr = 1.5, h.eps = 1e-10;
-    return h;
+    const double number[] = { uniform(t, 0.002, 0.005),
+                              uniform(t, 0.6, 0.9),
+                              uniform(t, 0.9, 0.98),
+                              uniform(t, 0.03, 0.08),
+                              uniform(t, 0.01, 0.02),
+                              (double)(mt_rng_below(mg_rng(t->run), 4) ? mg_pick(mg_rng(t->run), 5, 40)
+                                                                       : mg_pick(mg_rng(t->run), 1000, 1000000)) };
+    memcpy(t->number, number, sizeof number);
+    for (int64_t i = 5; i < t->size[0]; i += 11)
+        t->f[GRAD][i] *= i % 3 == 0 ? 0 : i % 3 == 1 ? 30 : 1e-8f;
 }
 
-/* beta NULL: drawn. */
-static trip trip_new(mg_run *run, const cuda_case *c, int64_t n, const double *beta)
+void mg_06_expect_update(mt_update_kind kind, mt_hyper hyper, int64_t step, int64_t n, const float *const before[3],
+                         const float *grad, double *const v[3], double *const e[3])
 {
-    mt_rng *rng = mg_rng(run);
-    trip t = { .n = n,
-               .kind = strstr(c->function, "sgd")     ? MT_SGD
-                       : strstr(c->function, "adamw") ? MT_ADAMW
-                                                      : MT_ADAM };
-    float *all = calloc((size_t)n * 3 + 1, sizeof *all);
-    MT_CHECK(all, "out of memory for a parameter");
-    t.hyper = draw_hyper(rng, t.kind, c->about, n);
-    if (beta)
-        t.hyper.beta1 = beta[0], t.hyper.beta2 = beta[1];
-    t.param = all;
-    mg_fill(rng, t.param, n, (mg_dist)UNIFORM(-1, 1));
-    for (int64_t i = 0; i < n && c->about == CU_FIRST; i += 3)
-        t.param[i] = 0; /* after whose step a relative error of 1 / (1 - beta^t) in f32, 1.3e-5, is seen */
-    t.oracle = mt_update_oracle_new(t.kind, t.hyper, 1, n, t.param);
-    for (int s = 0; s < MT_UPDATE_STATES; s++) {
-        t.state[s] = all + (s + 1) * n;
-        if (t.kind == MT_SGD || c->about == CU_FIRST)
-            continue;
-        mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5)); /* as after some steps */
+    mt_update_oracle *o = mt_update_oracle_new(kind, hyper, 1, n, before[0]);
+    o->step = step - 1;
+    for (int s = 0; s < MT_UPDATE_STATES && before[s + 1]; s++)
         for (int64_t i = 0; i < n; i++)
-            t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
+            o->state[s][i] = mt_approx_exact(before[s + 1][i]);
+    mt_update_oracle_step(o, grad);
+    for (int a = 0; a < 3 && before[a]; a++)
+        for (int64_t i = 0; i < n; i++) {
+            const mt_approx x = a ? o->state[a - 1][i] : o->param[i];
+            v[a][i] = x.value;
+            e[a][i] = x.error;
+        }
+    mt_update_oracle_free(o);
+}
+
+static void update(mg_trial *t)
+{
+    const mt_update_kind kind = (mt_update_kind)t->kernel->about;
+    const double *number = t->number;
+    mt_hyper h = mt_hyper_default(kind);
+    h.lr = number[LR], h.beta1 = number[BETA1], h.beta2 = number[BETA2];
+    h.eps = number[EPS], h.weight_decay = number[WEIGHT_DECAY];
+    const float *const before[3] = { t->f[PARAM], t->f[M], t->f[V] };
+    mg_06_expect_update(kind, h, (int64_t)number[STEP], t->size[0], before, t->f[GRAD], t->v, t->e);
+}
+
+#define UPDATE(name, kind)                                                                                       \
+    { .function = "mt_" name "_update_cuda",                                                                     \
+      .sizes = "n",                                                                                              \
+      .operand = { MG_CHANGED("param", "n", .dist = UNIFORM(-1, 1)), MG_CHANGED("m", "n"), MG_CHANGED("v", "n"), \
+                   MG_READ("grad", "n", .dist = UNIFORM(-3, 3)) },                                               \
+      .dist = UNIFORM(0.1, 0.5),                                                                                 \
+      .draw = draw,                                                                                              \
+      .oracle = update,                                                                                          \
+      .numbers = "lr beta1 beta2 eps weight_decay step",                                                         \
+      .about = kind }
+const mg_kernel mg_06_sgd = UPDATE("sgd", MT_SGD), mg_06_adam = UPDATE("adam", MT_ADAM),
+                mg_06_adamw = UPDATE("adamw", MT_ADAMW);
+
+void mg_06_strong_decay(mg_trial *t)
+{
+    t->number[LR] = uniform(t, 0.02, 0.05);
+    t->number[WEIGHT_DECAY] = uniform(t, 0.2, 0.6);
+}
+
+/* Step `place` of the paper's Adam from averages of 0; without one, the first. Every third parameter is 0: after its
+ * step a relative error of 1 / (1 - beta^t) in f32, 1.3e-5, is seen. */
+void mg_06_first_steps(mg_trial *t)
+{
+    const double number[] = { uniform(t, 0.0005, 0.002), 0.9, 0.999, 1e-8, 0, mt_max((double)t->place, 1) };
+    memcpy(t->number, number, sizeof number);
+    for (int64_t i = 0; i < t->size[0]; i++) {
+        double m = 0, v = 0;
+        for (int64_t s = 1; s < t->place; s++) {
+            const double g = uniform(t, -3, 3);
+            m = 0.9 * m + 0.1 * g;
+            v = 0.999 * v + 0.001 * g * g;
+        }
+        t->f[M][i] = (float)m;
+        t->f[V][i] = (float)v;
+        if (i % 3 == 0)
+            t->f[PARAM][i] = 0;
     }
-    if (c->about != CU_FIRST)
-        t.oracle->step = mt_rng_below(rng, 4) ? mg_pick(rng, 5, 40) : mg_pick(rng, 1000, 1000000);
-    return t;
 }
 
-static void trip_free(trip *t)
+static void large_rate(mg_trial *t)
 {
-    free(t->param);
-    mt_update_oracle_free(t->oracle);
+    if (t->kernel->about != MT_SGD)
+        mg_06_first_steps(t);
+    t->number[LR] = 1.5;
+    t->number[EPS] = 1e-10;
 }
 
-/* In the order in which calls_06.c takes them. */
-static const float *describe(mg_run *run, const trip *t, const char *function)
-{
-    static const char *const state_name[] = { "m", "v" };
-    static const char *const hyper_name[] = { "lr", "beta1", "beta2", "eps", "weight decay" };
-    size_t bytes = (size_t)t->n * sizeof(float);
-    mg_begin(run, function);
-    memcpy(mg_inout(run, "param", MT_F32, MT_SHAPE(t->n)), t->param, bytes);
-    for (int s = 0; s < MT_UPDATE_STATES; s++)
-        if (t->kind == MT_SGD)
-            mg_null(run, state_name[s]);
-        else
-            memcpy(mg_inout(run, state_name[s], MT_F32, MT_SHAPE(t->n)), t->state[s], bytes);
-    float *grad = mg_in(run, "grad", MT_F32, MT_SHAPE(t->n));
-    mg_fill(mg_rng(run), grad, t->n, (mg_dist)UNIFORM(-3, 3));
-    for (int64_t i = 5; i < t->n; i += 11) /* nothing; far from all others; too small for the square to matter */
-        grad[i] *= i % 3 == 0 ? 0 : i % 3 == 1 ? 30 : 1e-8f;
-    const double hyper[] = { t->hyper.lr, t->hyper.beta1, t->hyper.beta2, t->hyper.eps, t->hyper.weight_decay };
-    for (int i = 0; i < MT_COUNT(hyper); i++)
-        mg_f64(run, hyper_name[i], hyper[i]);
-    mg_i64(run, "step", t->oracle->step + 1);
-    mg_i64(run, "n", t->n);
-    return grad;
-}
-
-static bool step(mg_run *run, trip *t, const char *function)
-{
-    size_t bytes = (size_t)t->n * sizeof(float);
-    mt_update_oracle_step(t->oracle, describe(run, t, function));
-    if (!mg_call(run))
-        return false;
-    memcpy(t->param, mg_result(run, "param"), bytes);
-    for (int s = 0; s < MT_UPDATE_STATES && t->kind != MT_SGD; s++)
-        memcpy(t->state[s], mg_result(run, s ? "v" : "m"), bytes);
-    const char *words = mt_update_oracle_check(t->oracle, t->param, t->state);
-    if (words)
-        mg_fail(run, "%s", words);
-    return !words;
-}
-
-static bool some_steps(mg_run *run, const cuda_case *c, int64_t n)
-{
-    trip t = trip_new(run, c, n, NULL);
-    bool good = true, extreme = n == EXTREME && c->about != CU_DECAY;
-    mg_hint(run, "%s", extreme ? "rate, eps and gradient count as they are given, large or small" : c->head.hint);
-    for (int i = 0; good && i < (n >= MG_06_COUNTED ? 1 : 3); i++)
-        good = step(run, &t, c->function);
-    trip_free(&t);
-    return good;
-}
-
-/* The same step with other betas: of another optimizer. */
-static bool other_betas(mg_run *run, const cuda_case *c)
+static void other_betas(mg_trial *t)
 {
     static const double beta[][2] = { { 0.9, 0.98 }, { 0.9, 0.9 }, { 0.7, 0.9 } };
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(beta) && good; i++) {
-        trip t = trip_new(run, c, 33, beta[i]);
-        t.oracle->step = 6;
-        good = step(run, &t, c->function);
-        trip_free(&t);
-    }
-    return good;
+    t->number[BETA1] = beta[t->place][0];
+    t->number[BETA2] = beta[t->place][1];
+    t->number[STEP] = 7;
 }
 
-static void refuse_step_0(mg_run *run, const cuda_case *c)
+static void step_0(mg_trial *t)
 {
-    char name[64];
-    snprintf(name, sizeof name, "may abort: %s", c->function);
-    trip t = trip_new(run, c, 3, NULL);
-    t.oracle->step = -1;
-    describe(run, &t, name);
-    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_hint(run, "write or keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
-    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1)
-        mg_fail(run, "step 0 was accepted, but the first is 1");
-    trip_free(&t);
+    t->number[STEP] = 0;
 }
 
-void mg_06_update(mg_run *run, const void *one_case)
-{
-    const cuda_case *c = one_case;
-    if (c->about != CU_COUNT) {
-        if (mg_06_sizes(run, c, some_steps, c->about == CU_SIZES ? MG_06_MANY : 8191) &&
-            (c->about == CU_FIRST || other_betas(run, c)) && strstr(c->function, "adam"))
-            refuse_step_0(run, c);
-    } else if (some_steps(run, c, MG_06_COUNTED))
-        mg_device_credit(run, c->count, 28.0 * MG_06_COUNTED);
-}
+#define LARGE_RATE                                                      \
+    { "a large rate, a small eps",                                      \
+      "rate, eps and gradient count as they are given, large or small", \
+      { 33 },                                                           \
+      .prepare = large_rate }
+#define OTHER_BETAS(i)                                                             \
+    { "other betas at the same step",                                              \
+      "another optimizer may be at the same step: keep nothing from call to call", \
+      { 33 },                                                                      \
+      .prepare = other_betas,                                                      \
+      .place = i }
+const mg_special mg_06_sgd_edges[] = { LARGE_RATE, { 0 } };
+const mg_special mg_06_adam_edges[] = {
+    OTHER_BETAS(0), OTHER_BETAS(1),
+    OTHER_BETAS(2), { "step 0 must abort", NULL, { 3 }, .prepare = step_0, .aborts = "t < 1" },
+    { 0 },
+};
+const mg_special mg_06_later_steps[] = {
+    { "the second step", NULL, { 1025 }, .prepare = mg_06_first_steps, .place = 2 },
+    { "the third step", NULL, { 1025 }, .prepare = mg_06_first_steps, .place = 3 },
+    LARGE_RATE,
+    { 0 },
+};

@@ -60,9 +60,6 @@ typedef struct norm_case {
 void mg_08_layernorm_fwd(mg_run *run, const void *one_case);
 void mg_08_layernorm_bwd(mg_run *run, const void *one_case);
 
-/* mg_08_save_moments -- mean, rstd [N] of each row of s->x as forward would have saved them: the exact ones, as f32. */
-void mg_08_save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps);
-
 typedef struct embedding_case {
     mg_case head;
     int64_t B, T, V; /* -1: random */

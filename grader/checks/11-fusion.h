@@ -32,26 +32,16 @@ extern const attention_race mg_11_packed_race[1], mg_11_packed_backward_race[1],
 
 /* ---- residual + layernorm: 11-norm.c ------------------------------------------------------------------ */
 
-typedef struct residual_count { /* a call on the device, and what is counted in it */
-    mg_kernel_row row;
-    mg_count count;
-} residual_count;
-
 extern const mg_kernel_row mg_11_residual_cases[6], mg_11_residual_traffic[1];
 extern const mg_kernel_row mg_11_residual_backward_cases[5], mg_11_residual_backward_traffic[1];
-extern const mg_kernel_row mg_11_device_residual_cases[4];
-extern const mg_kernel_row mg_11_device_residual_backward_cases[4];
-extern const residual_count mg_11_device_residual_counts[2], mg_11_device_residual_backward_counts[2];
-
-void mg_11_residual_count(mg_run *run, const void *one_case); /* a residual_count */
+extern const mg_kernel_row mg_11_device_residual_cases[4], mg_11_device_residual_counts[2];
+extern const mg_kernel_row mg_11_device_residual_backward_cases[4], mg_11_device_residual_backward_counts[2];
 
 /* ---- bias + GELU: 11-gelu.c ----------------------------------------------------------------------------- */
 
 extern const mg_kernel_row mg_11_gelu_cases[6], mg_11_gelu_backward_cases[7];
 extern const mg_kernel_row mg_11_gelu_device_cases[4], mg_11_gelu_device_counts[1];
 extern const mg_kernel_row mg_11_gelu_device_backward_cases[4], mg_11_gelu_device_backward_counts[1];
-
-void mg_11_gelu_count(mg_run *run, const void *one_case); /* an mg_kernel_row */
 
 /* ---- classifier in chunks: 11-classifier.c ------------------------------------------------------------ */
 

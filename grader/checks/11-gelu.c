@@ -82,45 +82,33 @@ static void same_rows(mg_trial *t)
     }
 }
 
-#define FORWARD(on)                                                                                           \
-    { .function = "mt_bias_gelu_fwd_" on,                                                                     \
-      .sizes = "NC",                                                                                          \
-      .operand = { MG_WRITTEN("out", "NC"), MG_READ("x", "NC"), MG_READ("bias", "C", .dist = NORMAL(0, 1)) }, \
-      .oracle = bias_gelu,                                                                                    \
-      .nan = nan_in_x,                                                                                        \
-      .dist = NORMAL(0, 1.5),                                                                                 \
-      .grid = "NC" }
-#define BACKWARD(on)                                                                                          \
-    { .function = "mt_bias_gelu_bwd_" on,                                                                     \
-      .sizes = "NC",                                                                                          \
-      .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dbias", "C"), MG_READ("dout", "NC", .dist = NORMAL(0, 1)), \
-                   MG_READ("x", "NC"), MG_READ("bias", "C", .dist = NORMAL(0, 1)) },                          \
-      .oracle = bias_gelu_slope,                                                                              \
-      .nan = nan_of_slope,                                                                                    \
-      .dist = NORMAL(0, 1.5),                                                                                 \
-      .optional = "dx dbias",                                                                                 \
-      .grid = "NC" }
-static const mg_kernel forward = FORWARD("cpu"), backward = BACKWARD("cpu");
-static const mg_kernel device_forward = FORWARD("cuda"), device_backward = BACKWARD("cuda");
-
-/* 768 columns, as a small GPT-2 has. */
-void mg_11_gelu_count(mg_run *run, const void *one_case)
-{
-    const mg_kernel_row *row = one_case;
-    if (!mg_kernel_once(run, row))
-        return;
-    int64_t launches = mg_device_counts(run)->launches;
-    if (launches != 1)
-        mg_fail(run, "%lld launches: bias and GELU are one", (long long)launches);
-    mg_device_credit(run, MG_TRAFFIC, mg_moved(row));
-}
+static const mg_kernel forward = {
+    .function = "mt_bias_gelu_fwd_cpu",
+    .sizes = "NC",
+    .operand = { MG_WRITTEN("out", "NC"), MG_READ("x", "NC"), MG_READ("bias", "C", .dist = NORMAL(0, 1)) },
+    .oracle = bias_gelu,
+    .nan = nan_in_x,
+    .dist = NORMAL(0, 1.5),
+    .grid = "NC",
+};
+static const mg_kernel backward = {
+    .function = "mt_bias_gelu_bwd_cpu",
+    .sizes = "NC",
+    .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dbias", "C"), MG_READ("dout", "NC", .dist = NORMAL(0, 1)),
+                 MG_READ("x", "NC"), MG_READ("bias", "C", .dist = NORMAL(0, 1)) },
+    .oracle = bias_gelu_slope,
+    .nan = nan_of_slope,
+    .dist = NORMAL(0, 1.5),
+    .optional = "dx dbias",
+    .grid = "NC",
+};
 
 /* ---- the rows */
 // clang-format off
 #define ON_CPU     (MG_EVERYTHING & ~MG_BITS)
 #define ON_DEVICE  (MG_ANY_SIZE | MG_LARGE)
 #define CPU_COUNT  .size = { 1024, 384 }, .cache = MG_L2 /* 1.5 MiB an array */
-#define COUNT      .size = { 192, 768 }
+#define COUNT      .size = { 192, 768 }, .credit = mg_credit_moves, .launches = 1, .count = MG_TRAFFIC
 const mg_kernel_row mg_11_gelu_cases[6] = {
     { { 3, "values", "GELU by tanh, as in lab 02.5, of z = x + bias; the bias is that of the column" },
       { &forward }, .asks = ON_CPU },
@@ -152,29 +140,30 @@ const mg_kernel_row mg_11_gelu_backward_cases[7] = {
 };
 const mg_kernel_row mg_11_gelu_device_cases[4] = {
     { { 2, "values", "each block has ROWS rows from `first` on, at most up to N; the bias is that of the column" },
-      { &device_forward }, .asks = ON_DEVICE },
+      { &forward }, .on_device = true, .asks = ON_DEVICE },
     { { 1, "large numbers", "no exponential may overflow: mt_gelu_tanh is right for all numbers" },
-      { &device_forward }, .dist = MIXED(-20, 30) },
-    { { 1, "a NaN", "the result is NaN where x is, and nowhere else" }, { &device_forward }, .asks = MG_NAN },
+      { &forward }, .on_device = true, .dist = MIXED(-20, 30) },
+    { { 1, "a NaN", "the result is NaN where x is, and nowhere else" },
+      { &forward }, .on_device = true, .asks = MG_NAN },
     { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY },
-      { &device_forward }, .asks = MG_NO_ELEMENTS },
+      { &forward }, .on_device = true, .asks = MG_NO_ELEMENTS },
 };
 const mg_kernel_row mg_11_gelu_device_counts[1] = {
     { { 3, "traffic", "neighbouring threads have neighbouring columns, and read the bias once for all their rows" },
-      { &device_forward }, COUNT, .moves = "x out" },
+      { &forward }, .on_device = true, COUNT, .moves = "x out" },
 };
 const mg_kernel_row mg_11_gelu_device_backward_cases[4] = {
     { { 2, "dx", "the gradient is dout times the slope of GELU at x + bias, with the bias of this column" },
-      { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dbias" },
+      { &backward }, .on_device = true, .asks = ON_DEVICE | MG_NAN, .null = "dbias" },
     { { 2, "dbias", "dbias gets the sum over the rows of all warps; dx may be NULL" },
-      { &device_backward }, .asks = ON_DEVICE | MG_NAN, .null = "dx" },
+      { &backward }, .on_device = true, .asks = ON_DEVICE | MG_NAN, .null = "dx" },
     { { 1, "adds to what is there", "gradients accumulate: add to what dx and dbias hold" },
-      { &device_backward }, .held = true },
+      { &backward }, .on_device = true, .held = true },
     { { 1, "many rows", "in f32 the sum is wrong in the fourth digit: add up in double" },
-      { &device_backward }, .null = "dx", .size = { 20000, 3 }, .prepare = same_rows },
+      { &backward }, .on_device = true, .null = "dx", .size = { 20000, 3 }, .prepare = same_rows },
 };
 const mg_kernel_row mg_11_gelu_device_backward_counts[1] = {
     { { 3, "traffic", "dx and the column's sum are of one loop, which reads dout and x once" },
-      { &device_backward }, COUNT, .moves = "dout x dx dx" },
+      { &backward }, .on_device = true, COUNT, .moves = "dout x dx dx" },
 };
 // clang-format on

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checks/08-gpt2.h"
+#include "checks/06-cuda.h"
 #include "checks/oracle.h"
 
 /* ---- forward: sum, out, mean, rstd; x, part, gamma, beta -------------------------------------------- */
@@ -21,11 +21,6 @@ static void residual_norm(mg_trial *t)
     free(sum);
 }
 
-static void draw_eps(mg_trial *t)
-{
-    t->scalar = (float)exp2(-(double)(t->size[1] == 1 ? 20 : mg_pick(mg_rng(t->run), 6, 16)));
-}
-
 /* Each row of both repeats its first number. */
 static void constant_rows(mg_trial *t)
 {
@@ -36,42 +31,22 @@ static void constant_rows(mg_trial *t)
     }
 }
 
-enum { OVERFLOW = 3 }; /* the row whose squares exceed f32 */
+static const mg_kernel forward = {
+    .function = "mt_residual_norm_fwd_cpu",
+    .sizes = "NC",
+    .operand = { MG_WRITTEN("sum", "NC", .over = "x"), MG_WRITTEN("out", "NC"), MG_WRITTEN("mean", "N"),
+                 MG_WRITTEN("rstd", "N"), MG_READ("x", "NC"), MG_READ("part", "NC", .dist = NORMAL(0, 1)),
+                 MG_READ("gamma", "C", .dist = NORMAL(1, 0.5)), MG_READ("beta", "C", .dist = NORMAL(0, 1)) },
+    .about = 4,
+    .oracle = residual_norm,
+    .draw = mg_06_draw_eps,
+    .scalar = "eps",
+    .least = { 0, 1 },
+    .dist = NORMAL(0.5, 1),
+    .grid = "N",
+};
 
-static void overflow(mg_trial *t)
-{
-    for (int64_t c = 0; c < t->size[1]; c++)
-        t->f[4][OVERFLOW * t->size[1] + c] = c % 2 ? 1e25f : -1e25f;
-}
-
-/* The row has no result, unless the sums are double. */
-static void allow_nan(mg_trial *t)
-{
-    for (int64_t c = 0; c < t->size[1] && isnan(((const float *)mg_result(t->run, "rstd"))[OVERFLOW]); c++)
-        t->v[1][OVERFLOW * t->size[1] + c] = t->v[3][OVERFLOW] = NAN;
-}
-
-#define FORWARD(on)                                                                                             \
-    { .function = "mt_residual_norm_fwd_" on,                                                                   \
-      .sizes = "NC",                                                                                            \
-      .operand = { MG_WRITTEN("sum", "NC", .over = "x"), MG_WRITTEN("out", "NC"), MG_WRITTEN("mean", "N"),      \
-                   MG_WRITTEN("rstd", "N"), MG_READ("x", "NC"), MG_READ("part", "NC", .dist = NORMAL(0, 1)),    \
-                   MG_READ("gamma", "C", .dist = NORMAL(1, 0.5)), MG_READ("beta", "C", .dist = NORMAL(0, 1)) }, \
-      .oracle = residual_norm,                                                                                  \
-      .prepare = draw_eps,                                                                                      \
-      .scalar = "eps",                                                                                          \
-      .least = { 0, 1 },                                                                                        \
-      .dist = NORMAL(0.5, 1),                                                                                   \
-      .grid = "N" }
-static const mg_kernel forward = FORWARD("cpu"), device_forward = FORWARD("cuda");
-
-#define FAR_ROW                                                      \
-    { "a row whose squares exceed f32",                              \
-      "where the squares exceed f32, a row and its rstd become NaN", \
-      { 5, 133 },                                                    \
-      .prepare = overflow,                                           \
-      .adjust = allow_nan }
-static const mg_special far_row[] = { FAR_ROW, { 0 } };
+static const mg_special far_row[] = { MG_06_FAR_ROW, { 0 } };
 static const mg_special no_columns[] = {
     { "no rows and no columns", "where there are no rows there need be no columns", .size = { MG_ZERO, MG_ZERO } },
     { "rows without columns must abort", NULL, .size = { 1, MG_ZERO }, .aborts = "C < 1 with N > 0" },
@@ -80,24 +55,10 @@ static const mg_special no_columns[] = {
 
 /* ---- backward: the gradients; dsum, dout, sum, gamma, mean, rstd ------------------------------------- */
 
-static mg_layernorm_saved saved(const mg_trial *t)
-{
-    float *const *f = t->f + t->kernel->about; /* the number of gradients */
-    return (mg_layernorm_saved){
-        .dout = f[1], .x = f[2], .gamma = f[3], .mean = f[4], .rstd = f[5], .N = t->size[0], .C = t->size[1]
-    };
-}
-
-static void save_moments(mg_trial *t)
-{
-    const mg_layernorm_saved s = saved(t);
-    mg_08_save_moments(t->f[t->kernel->about + 4], t->f[t->kernel->about + 5], &s, 0x1p-10f);
-}
-
 /* Held, dsum and layernorm's gradient are added in some order: two roundings of at most all three magnitudes. */
 static void expect_rows(mg_trial *t, int i, const mg_layernorm_saved *s)
 {
-    const double *dsum = t->x[t->kernel->about];
+    const double *dsum = t->x[t->kernel->about - 1];
     int64_t n = s->N * s->C;
     double *held = mg_doubles(n), *v = t->v[i], *e = t->e[i];
     memcpy(held, v, (size_t)n * sizeof *held);
@@ -111,19 +72,19 @@ static void expect_rows(mg_trial *t, int i, const mg_layernorm_saved *s)
 
 static void residual_slope(mg_trial *t)
 {
-    const mg_layernorm_saved s = saved(t);
+    const mg_layernorm_saved s = mg_06_saved(t);
     for (int i = 0; i < 2; i++)
         if (t->v[i])
             expect_rows(t, i, &s);
-    if (t->kernel->about > 2 && t->v[2])
+    if (t->kernel->about > 3 && t->v[2])
         mg_oracle_layernorm_dgamma_add(t->v[2], t->e[2], &s);
-    if (t->kernel->about > 2 && t->v[3])
+    if (t->kernel->about > 3 && t->v[3])
         mg_oracle_layernorm_dbeta_add(t->v[3], t->e[3], &s);
 }
 
 static void nan_in_dout(mg_trial *t)
 {
-    mg_nan_at(t, t->kernel->about + 1);
+    mg_nan_at(t, t->kernel->about);
 }
 
 #define READ_BY_BACKWARD                                                                                            \
@@ -134,9 +95,9 @@ static const mg_kernel backward = {
     .sizes = "NC",
     .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dpart", "NC"), MG_ADDED("dgamma", "C"), MG_ADDED("dbeta", "C"),
                  READ_BY_BACKWARD },
-    .about = 4,
+    .about = 5,
     .oracle = residual_slope,
-    .prepare = save_moments,
+    .prepare = mg_06_save_moments,
     .nan = nan_in_dout,
     .least = { 0, 1 },
     .dist = NORMAL(0.5, 1),
@@ -146,9 +107,9 @@ static const mg_kernel device_backward = {
     .function = "mt_residual_norm_rows_bwd_cuda",
     .sizes = "NC",
     .operand = { MG_ADDED("dx", "NC"), MG_ADDED("dpart", "NC"), READ_BY_BACKWARD },
-    .about = 2,
+    .about = 3,
     .oracle = residual_slope,
-    .prepare = save_moments,
+    .prepare = mg_06_save_moments,
     .nan = nan_in_dout,
     .least = { 0, 1 },
     .dist = NORMAL(0.5, 1),
@@ -156,28 +117,14 @@ static const mg_kernel device_backward = {
     .grid = "N",
 };
 
-/* ---- counted on the device ------------------------------------------------------------------------- */
-
-/* 768 columns, as in GPT-2; gradients of gamma and beta are lab 06's kernel. */
-void mg_11_residual_count(mg_run *run, const void *one_case)
+/* Columns may be in registers, and sums by shuffles. */
+static void credit_conflicts(mg_run *run, const mg_kernel_row *row)
 {
-    const residual_count *c = one_case;
-    if (!mg_kernel_once(run, &c->row))
-        return;
     const mg_device_report *r = mg_device_counts(run);
-    if (r->launches != 1)
-        mg_fail(run, "%lld launches: fuse the residual sum and layernorm into one", (long long)r->launches);
-    if (c->count == MG_CONFLICTS && r->shared[0].requests + r->shared[1].requests + r->shared[2].requests == 0) {
-        mg_note(run, "no shared memory, and so no conflicts"); /* columns may be in registers, sums by shuffles */
-        return;
-    }
-    if (c->count == MG_TRAFFIC)
-        mg_device_credit(run, MG_TRAFFIC, mg_moved(&c->row));
+    if (r->shared[0].requests + r->shared[1].requests + r->shared[2].requests == 0)
+        mg_note(run, "no shared memory, and so no conflicts");
     else
-        mg_device_credit_shared(run, c->count,
-                                c->row.held ? "11.8 residual norm backward on the device: traffic"
-                                            : "11.8 residual norm on the device: traffic",
-                                mg_moved(&c->row));
+        mg_credit_moves(run, row);
 }
 
 /* ---- the rows */
@@ -185,7 +132,9 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
 #define ON_CPU     (MG_EVERYTHING & ~MG_BITS)
 #define ON_DEVICE  (MG_ANY_SIZE | MG_LARGE)
 #define CPU_COUNT  .size = { 1024, 384 }, .cache = MG_L2 /* 1.5 MiB an array */
-#define COUNT      .size = { 48, 768 }
+#define ONE_CALL   .size = { 48, 768 }, .launches = 1 /* columns as in GPT-2 */
+#define COUNT      ONE_CALL, .credit = mg_credit_moves, .count = MG_TRAFFIC
+#define CONFLICTS  ONE_CALL, .credit = credit_conflicts, .count = MG_CONFLICTS, .traffic
 const mg_kernel_row mg_11_residual_cases[6] = {
     { { 3, "random rows", "sum = x + part is stored; mean, rstd and out are those of the sum, not of x" },
       { &forward }, .asks = ON_CPU, .special = far_row },
@@ -225,19 +174,20 @@ const mg_kernel_row mg_11_residual_backward_traffic[1] = {
 const mg_kernel_row mg_11_device_residual_cases[4] = {
     { { 3, "random rows",
         "sum = x + part is stored; mean, rstd and out are those of the sum, over the columns of all threads" },
-      { &device_forward }, .asks = ON_DEVICE, .special = far_row },
+      { &forward }, .on_device = true, .asks = ON_DEVICE, .special = far_row },
     { { 1, "large mean", "the variance is the mean square of the sum minus its mean, which needs a second pass" },
-      { &device_forward }, .dist = NORMAL(1000, 1) },
+      { &forward }, .on_device = true, .dist = NORMAL(1000, 1) },
     { { 1, "in place", "sum may be x itself: read x[c] before sum[c] is written, and not again" },
-      { &device_forward }, .in_place = true },
+      { &forward }, .on_device = true, .in_place = true },
     { { 1, "no rows", "with N = 0 nothing may be launched", MG_EASY },
-      { &device_forward }, .asks = MG_NO_ELEMENTS, .special = no_columns },
+      { &forward }, .on_device = true, .asks = MG_NO_ELEMENTS, .special = no_columns },
 };
-const residual_count mg_11_device_residual_counts[2] = {
-    { { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
-        { &device_forward }, COUNT, .moves = "x part sum out" }, MG_TRAFFIC },
-    { { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
-        { &device_forward }, COUNT, .moves = "x part sum out" }, MG_CONFLICTS },
+const mg_kernel_row mg_11_device_residual_counts[2] = {
+    { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
+      { &forward }, .on_device = true, COUNT, .moves = "x part sum out" },
+    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
+      { &forward }, .on_device = true, CONFLICTS = "11.8 residual norm on the device: traffic",
+      .moves = "x part sum out" },
 };
 const mg_kernel_row mg_11_device_residual_backward_cases[4] = {
     { { 2, "dx", "the gradient of x is layernorm's gradient of the sum, plus dsum" },
@@ -249,10 +199,11 @@ const mg_kernel_row mg_11_device_residual_backward_cases[4] = {
     { { 2, "adds to what is there", "gradients accumulate: add to what dx and dpart hold" },
       { &device_backward }, .held = true },
 };
-const residual_count mg_11_device_residual_backward_counts[2] = {
-    { { { 3, "traffic", "g and xhat of the first pass are in shared memory for the second; dx and dpart in one loop" },
-        { &device_backward }, COUNT, .held = true, .moves = "dsum dout sum dx dx dpart dpart" }, MG_TRAFFIC },
-    { { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
-        { &device_backward }, COUNT, .held = true, .moves = "dsum dout sum dx dx dpart dpart" }, MG_CONFLICTS },
+const mg_kernel_row mg_11_device_residual_backward_counts[2] = {
+    { { 3, "traffic", "g and xhat of the first pass are in shared memory for the second; dx and dpart in one loop" },
+      { &device_backward }, COUNT, .held = true, .moves = "dsum dout sum dx dx dpart dpart" },
+    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" },
+      { &device_backward }, CONFLICTS = "11.8 residual norm backward on the device: traffic", .held = true,
+      .moves = "dsum dout sum dx dx dpart dpart" },
 };
 // clang-format on

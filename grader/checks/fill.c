@@ -9,6 +9,11 @@ void mg_fill(mt_rng *rng, float *out, int64_t n, mg_dist dist)
         mt_rng_fill_normal(rng, out, n, (float)dist.a, (float)dist.b);
         return;
     }
+    if (dist.kind == MG_DIST_STEPS) {
+        for (int64_t i = 0, steps = (int64_t)(dist.b / dist.a); i < n; i++)
+            out[i] = (float)((double)mg_pick(rng, -steps, steps) * dist.a);
+        return;
+    }
     mt_rng_fill_uniform(rng, out, n, (float)dist.a, (float)dist.b);
     for (int64_t i = 0; i < n && dist.kind == MG_DIST_MIXED; i++)
         out[i] = exp2f(out[i]) * (mt_rng_u32(rng) & 1 ? -1.0f : 1.0f);

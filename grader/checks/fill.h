@@ -6,7 +6,7 @@
 
 #include "core/rng.h"
 
-typedef enum mg_dist_kind { MG_DIST_NORMAL, MG_DIST_UNIFORM, MG_DIST_MIXED } mg_dist_kind;
+typedef enum mg_dist_kind { MG_DIST_NORMAL, MG_DIST_UNIFORM, MG_DIST_MIXED, MG_DIST_STEPS } mg_dist_kind;
 
 typedef struct mg_dist {
     mg_dist_kind kind;
@@ -16,6 +16,9 @@ typedef struct mg_dist {
 #define NORMAL(mean, stddev) { MG_DIST_NORMAL, mean, stddev }
 #define UNIFORM(low, high)   { MG_DIST_UNIFORM, low, high }
 #define MIXED(low, high)     { MG_DIST_MIXED, low, high } /* either sign, magnitude 2^e with e uniform in low .. high */
+#define STEPS(step, most)    { MG_DIST_STEPS, step, most } /* multiples of step, |x| <= most */
+/* In f32 the sums of 300,000 of them are exact in any order, so that a lost or repeated element changes the result. */
+#define SIXTEENTHS STEPS(1.0 / 16, 3)
 
 /* mg_fill -- out[0..n-1] drawn from dist. */
 void mg_fill(mt_rng *rng, float *out, int64_t n, mg_dist dist);

@@ -1,5 +1,5 @@
 /* kernel.c -- one call of a kernel by its signature: describe, draw, prepare, expect, call, judge. */
-#include "checks/kernel.h"
+#include "checks/ideas.h"
 #include "checks/oracle.h"
 
 #include <math.h>
@@ -23,14 +23,20 @@ static int operand_of(const mg_kernel *k, const char *name)
     MT_CHECK(false, "%s has no operand %s", k->function, name);
 }
 
+int64_t mg_size_of(const mg_trial *t, char letter)
+{
+    const char *at = strchr(t->kernel->sizes, letter);
+    MT_CHECK(at, "%s has no size %c", t->kernel->function, letter);
+    return t->size[at - t->kernel->sizes];
+}
+
 static mt_shape shape_of(const mg_trial *t, const char *dims)
 {
+    if (dims[0] >= '0' && dims[0] <= '9')
+        return MT_SHAPE(atoll(dims));
     mt_shape shape = { .rank = (int)strlen(dims) };
-    for (int d = 0; d < shape.rank; d++) {
-        const char *at = strchr(t->kernel->sizes, dims[d]);
-        MT_CHECK(at, "%s has no size %c", t->kernel->function, dims[d]);
-        shape.dim[d] = t->size[at - t->kernel->sizes];
-    }
+    for (int d = 0; d < shape.rank; d++)
+        shape.dim[d] = mg_size_of(t, dims[d]);
     return shape;
 }
 
@@ -56,25 +62,47 @@ static mg_dist dist_of(const mg_trial *t, int i)
     return is_given(own) ? own : is_given(t->dist) ? t->dist : t->kernel->dist;
 }
 
-static void describe_operand(mg_trial *t, int i, mg_answer *answer)
+static void describe_classes(mg_trial *t, const mg_operand *o, mt_shape shape)
 {
-    const mg_kernel *k = t->kernel;
-    const mg_operand *o = &k->operand[i];
+    const char *sizes = t->kernel->sizes;
+    t->label = mg_in(t->run, o->name, MT_I32, shape);
+    mg_fill_labels(mg_rng(t->run), t->label, mt_shape_numel(shape),
+                   mg_size_of(t, o->classes ? o->classes : sizes[strlen(sizes) - 1]));
+}
+
+/* Their numbers before the call: v of what is added to. */
+static void describe_output(mg_trial *t, int i, mt_shape shape)
+{
+    const mg_operand *o = &t->kernel->operand[i];
+    const int64_t n = mt_shape_numel(shape);
+    float *x = o->role == MG_OVERWRITTEN ? NULL : mg_inout(t->run, o->name, MT_F32, shape);
+    if (!x)
+        mg_out(t->run, o->name, MT_F32, shape);
+    if (o->role == MG_UPDATED)
+        mg_fill(mg_rng(t->run), t->f[i] = x, n, dist_of(t, i));
+    else if (x && t->held)
+        mg_fill(mg_rng(t->run), x, n, is_given(o->dist) ? o->dist : (mg_dist)NORMAL(0, 1));
+    t->v[i] = o->role == MG_ADDED_TO ? mg_lift(x, n) : mg_doubles(n);
+    t->e[i] = mg_doubles(n);
+}
+
+static mg_answer describe_operand(mg_trial *t, int i)
+{
+    const mg_operand *o = &t->kernel->operand[i];
     mt_shape shape = shape_of(t, o->dims);
-    if (t->null >> i & 1) {
+    if (t->null >> i & 1)
         mg_null(t->run, o->name);
-    } else if (o->role == MG_OVERWRITTEN) {
-        *answer = mg_overwritten(t->run, o->name, shape);
-    } else if (o->role == MG_ADDED_TO) {
-        *answer = mg_accumulated(t->run, o->name, shape, t->held);
-    } else if (o->role == MG_CLASSES) {
-        t->label = mg_in(t->run, o->name, MT_I32, shape);
-        mg_fill_labels(mg_rng(t->run), t->label, mt_shape_numel(shape), t->size[strlen(k->sizes) - 1]);
-    } else {
+    else if (o->describe)
+        o->describe(t, i);
+    else if (o->role == MG_CLASSES)
+        describe_classes(t, o, shape);
+    else if (o->role == MG_AN_INPUT)
         t->f[i] = mg_input(t->run, o->name, shape, dist_of(t, i));
-    }
-    t->v[i] = answer->v;
-    t->e[i] = answer->e;
+    else if (o->role == MG_NOT_JUDGED)
+        mg_out(t->run, o->name, MT_F32, shape);
+    else
+        describe_output(t, i, shape);
+    return (mg_answer){ o->name, t->v[i], t->e[i], mt_shape_numel(shape) };
 }
 
 static bool is_refused(const mg_trial *t)
@@ -82,25 +110,37 @@ static bool is_refused(const mg_trial *t)
     return t->special && t->special->aborts;
 }
 
-static void describe(mg_trial *t, mg_answer *answer)
+static void describe_numbers(mg_trial *t)
 {
     const mg_kernel *k = t->kernel;
-    char function[80];
-    snprintf(function, sizeof function, "%s%s", is_refused(t) ? "may abort: " : "", k->function);
-    (is_refused(t) ? mg_begin_refused : mg_begin)(t->run, function);
-    for (int i = 0; i < operands(k); i++)
-        describe_operand(t, i, &answer[i]);
-    for (int i = 0; i < operands(k) && t->in_place; i++)
-        if (k->operand[i].over)
-            mg_in_place(t->run, k->operand[i].name, k->operand[i].over);
-    if (t->change)
-        t->change(t);
-    if (k->prepare)
-        k->prepare(t);
+    char name[16];
     for (int d = 0; k->sizes[d]; d++)
         mg_i64(t->run, (char[]){ k->sizes[d], 0 }, t->size[d]);
     if (k->scalar)
         mg_f32(t->run, k->scalar, t->scalar);
+    for (int i = 0, at = 0, length; k->numbers && sscanf(k->numbers + at, "%15s%n", name, &length) == 1; at += length)
+        mg_f64(t->run, name, t->number[i++]);
+}
+
+static void describe(mg_trial *t, mg_answer *answer)
+{
+    const mg_kernel *k = t->kernel;
+    char function[80];
+    if (k->fit)
+        k->fit(t);
+    snprintf(function, sizeof function, "%s%s", is_refused(t) ? "may abort: " : "", t->function);
+    (is_refused(t) ? mg_begin_refused : mg_begin)(t->run, function);
+    for (int i = 0; i < operands(k); i++)
+        answer[i] = describe_operand(t, i);
+    for (int i = 0; i < operands(k) && t->in_place; i++)
+        if (k->operand[i].over)
+            mg_in_place(t->run, k->operand[i].name, k->operand[i].over);
+    t->scalar = mt_rng_normal(mg_rng(t->run));
+    mg_trial_fn *const changes[] = { k->draw, t->change, k->prepare };
+    for (int i = 0; i < MT_COUNT(changes); i++)
+        if (changes[i])
+            changes[i](t);
+    describe_numbers(t);
 }
 
 static void expect(mg_trial *t)
@@ -127,8 +167,9 @@ bool mg_try(mg_trial t)
     describe(&t, answer);
     if (!refused)
         expect(&t);
-    for (int i = 0; i < count && refused; i++)
-        mg_answer_drop(&answer[i]);
+    for (int i = 0; i < count; i++)
+        if (refused || t.ignored >> i & 1)
+            mg_answer_drop(&answer[i]);
     if (t.threads)
         mg_threads(t.run, t.threads);
     if (t.how == MG_CALL_BY_THREADS)
@@ -141,7 +182,7 @@ bool mg_try(mg_trial t)
         good = mg_refused(t.run, "the call", t.special->aborts);
     else
         good = mg_judge_answers(t.run, mg_call(t.run) && adjusted(&t), answer, count);
-    return good && (!t.special || !t.special->after || t.special->after(&t));
+    return good && (!t.device || mg_launched_nothing(&t)) && (!t.special || !t.special->after || t.special->after(&t));
 }
 
 /* ---- a row --------------------------------------------------------------------------------------- */
@@ -174,13 +215,17 @@ unsigned mg_optional(const mg_kernel *k)
 static mg_trial trial_of(mg_run *run, const mg_kernel_row *row, int i)
 {
     const mg_kernel *k = row->kernel[i];
-    return (mg_trial){ .run = run,
-                       .kernel = k,
-                       .dist = row->dist,
-                       .null = named(k, row->null),
-                       .in_place = row->in_place,
-                       .held = row->held,
-                       .change = row->prepare };
+    mg_trial t = { .run = run,
+                   .kernel = k,
+                   .dist = row->dist,
+                   .null = named(k, row->null),
+                   .in_place = row->in_place,
+                   .held = row->held,
+                   .change = row->prepare };
+    snprintf(t.function, sizeof t.function, "%.*s%s", (int)strlen(k->function) - (row->on_device ? 4 : 0), k->function,
+             row->on_device ? "_cuda" : "");
+    t.device = strstr(t.function, "_cuda");
+    return t;
 }
 
 double mg_moved(const mg_kernel_row *row)
@@ -192,13 +237,6 @@ double mg_moved(const mg_kernel_row *row)
     for (int i; (i = next_of(t.kernel, &list)) >= 0;)
         floats += (double)mg_count_of(&t, i);
     return floats * (double)sizeof(float);
-}
-
-bool mg_kernel_once(mg_run *run, const mg_kernel_row *row)
-{
-    mg_trial t = trial_of(run, row, 0);
-    memcpy(t.size, row->size, sizeof t.size);
-    return mg_try(t);
 }
 
 void mg_kernel_run(mg_run *run, const void *one_case)

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "checks/answer.h"
+#include "rows/device.h"
 #include "rows/traffic.h"
 
 enum {
@@ -29,19 +30,24 @@ enum {
 
 typedef struct mg_trial mg_trial;
 typedef void mg_trial_fn(mg_trial *t);
+typedef struct mg_kernel_row mg_kernel_row;
 
 typedef enum mg_role {
     MG_AN_INPUT,    /* an input */
     MG_CLASSES,     /* i32 in 0 .. C - 1, where C is the last size */
     MG_OVERWRITTEN, /* an output that is overwritten */
     MG_ADDED_TO,    /* an output that is added to */
+    MG_UPDATED,     /* an output that is an input, too */
+    MG_NOT_JUDGED,  /* an output of no meaning */
 } mg_role;
 
 typedef struct mg_operand {
-    const char *name, *dims; /* "dw", "IO": its shape, by the letters of the sizes */
+    const char *name, *dims; /* "dw", "IO": its shape, by the letters of the sizes; "256": a number of elements */
     mg_role role;
-    mg_dist dist;     /* of an input; without one it has that of the row, or of the kernel */
-    const char *over; /* the input that may be the same array as this output */
+    mg_dist dist;                         /* of an input; without one it has that of the row, or of the kernel */
+    const char *over;                     /* the input that may be the same array as this output */
+    char classes;                         /* of MG_CLASSES: the size that their number is; without one the last */
+    void (*describe)(mg_trial *t, int i); /* an array of another type: describes operand i, and of an output v and e */
 } mg_operand;
 
 /* MG_READ("w", "IO"), MG_WRITTEN("out", "NC", .over = "x"), ... */
@@ -49,23 +55,26 @@ typedef struct mg_operand {
 #define MG_LABELS(n, ...)  { .name = n, .role = MG_CLASSES, .dims = __VA_ARGS__ }
 #define MG_WRITTEN(n, ...) { .name = n, .role = MG_OVERWRITTEN, .dims = __VA_ARGS__ }
 #define MG_ADDED(n, ...)   { .name = n, .role = MG_ADDED_TO, .dims = __VA_ARGS__ }
+#define MG_CHANGED(n, ...) { .name = n, .role = MG_UPDATED, .dims = __VA_ARGS__ }
+#define MG_SCRATCH(n, ...) { .name = n, .role = MG_NOT_JUDGED, .dims = __VA_ARGS__ }
 
 /* What a row may ask. */
 enum {
     MG_ORDINARY = 1,      /* sizes that are multiples of 16 */
-    MG_ODD = 2,           /* sizes that are no multiples of a vector's; arrays that do not begin at multiples of one */
+    MG_ODD = 2,           /* sizes that are no multiples of a vector's */
     MG_ONE = 4,           /* one size after the other is 1 */
     MG_NO_ELEMENTS = 8,   /* one size after the other is 0 */
     MG_LARGE = 16,        /* one after the other has more than 16 bits; the arrays are larger than a stack */
     MG_STATE = 32,        /* the same addresses again, with other numbers */
     MG_MANY_THREADS = 64, /* more threads than cores */
     MG_RACES = 128,       /* the search for data races */
-    MG_BITS = 256,        /* equal bits with any number of threads */
+    MG_BITS = 256,        /* equal bits with any number of threads; on the device in any order of them */
     MG_IN_PLACE = 512,    /* an output is an input */
     MG_SUBSETS = 1024,    /* each subset of the outputs that may be NULL */
     MG_NAN = 2048,        /* the kernel's `nan` */
     MG_SPECIAL = 4096,    /* the calls of the row's own; they are always asked */
-    MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_ONE | MG_NO_ELEMENTS,
+    MG_PLACES = 8192,     /* arrays that do not begin at multiples of a vector's size */
+    MG_ANY_SIZE = MG_ORDINARY | MG_ODD | MG_PLACES | MG_ONE | MG_NO_ELEMENTS,
     MG_THREADS = MG_MANY_THREADS | MG_RACES,
     MG_EVERYTHING = MG_ANY_SIZE | MG_LARGE | MG_STATE | MG_THREADS | MG_BITS,
 };
@@ -74,13 +83,17 @@ typedef struct mg_kernel {
     const char *function, *sizes;    /* "NIO": its last arguments, one letter each */
     mg_operand operand[MG_OPERANDS]; /* in the order of the arguments */
     mg_trial_fn *oracle;             /* v and e of the outputs from x of the inputs */
+    mg_trial_fn *fit;                /* changes sizes, where not all go together */
+    mg_trial_fn *draw;               /* draws numbers, and inputs beyond a distribution */
     mg_trial_fn *prepare; /* changes inputs after they were drawn: what backward reads is what forward has saved */
     mg_trial_fn *nan;     /* puts NaN into inputs; t->place: 0 for the first element, 1 for the last, 2 for any */
     mg_dist dist;
     int64_t least[MG_SIZES]; /* of a size where no size is 0 */
     int64_t enough;          /* a size that all threads share; 0: 40,009, or 8,209 where there are several */
+    int64_t columns;         /* on the device: the largest last size; 0: as many as a device holds no row of */
     const char *optional;    /* the outputs that may be NULL: "dx dw db" */
-    const char *scalar;      /* an f32 argument behind the sizes, which prepare puts into t->scalar */
+    const char *scalar;      /* an f32 argument behind the sizes, t->scalar: normal, if nothing else draws it */
+    const char *numbers;     /* f64 arguments behind the sizes, t->number: "lr beta1" */
     const char *grid;        /* on the device: the sizes that may exceed what a grid has in y, "NC" */
     int about;               /* the oracle's own */
 } mg_kernel;
@@ -97,13 +110,17 @@ typedef struct mg_special {
     bool (*after)(mg_trial *); /* judges what has come back, in addition */
 } mg_special;
 
-typedef struct mg_kernel_row {
+/* mg_credit_fn -- gives credit for the counts of one call of the row's sizes, on the device. */
+typedef void mg_credit_fn(mg_run *run, const mg_kernel_row *row);
+
+struct mg_kernel_row {
     mg_case head;
     const mg_kernel *kernel[4]; /* one after the other */
-    unsigned asks; /* 0: MG_ORDINARY and MG_ODD; if the row has sizes of its own, calls of these sizes only */
+    bool on_device;             /* the kernels' functions on the device: _cuda instead of _cpu */
+    unsigned asks; /* 0: MG_ORDINARY, MG_ODD, MG_PLACES; if the row has sizes of its own, calls of these sizes only */
     int64_t size[MG_SIZES];
     mg_dist dist;
-    const char *null;     /* operands that are not given: "dx dw" */
+    const char *null;     /* operands that are not given, and in MG_SUBSETS not judged: "dx dw" */
     bool in_place;        /* in every call */
     bool held;            /* outputs that are added to hold something already */
     mg_trial_fn *prepare; /* changes inputs, in every call */
@@ -111,7 +128,14 @@ typedef struct mg_kernel_row {
     const char *bar;   /* the call is counted, in a cache of this size, against this bar of lab.json */
     const char *moves; /* at least: "x out out", operands read, and written ones twice, as a line is fetched first */
     mg_cache cache;
-} mg_kernel_row;
+    mg_credit_fn *credit; /* one call, which is counted on the device */
+    mg_count count;       /* what is */
+    int64_t launches;     /* how many it may make; 0: any number */
+    const char *traffic;  /* the count is of shared memory: the bar of traffic that the call must reach, too */
+};
+
+/* mg_credit_moves -- a row's `credit`: its count, over the bytes that it moves. */
+mg_credit_fn mg_credit_moves;
 
 /* mg_kernel_run -- runs a row: the `run` of an mg_group whose cases are mg_kernel_rows. */
 void mg_kernel_run(mg_run *run, const void *one_case);
@@ -129,9 +153,12 @@ typedef enum mg_how {
 struct mg_trial {
     mg_run *run;
     const mg_kernel *kernel;
+    char function[64]; /* as the kernel's, or that on the device */
+    bool device;
     int64_t size[MG_SIZES];
     mg_dist dist;
-    unsigned null; /* bit i: operand i is not given */
+    unsigned null;    /* bit i: operand i is not given */
+    unsigned ignored; /* bit i: operand i is not judged */
     bool in_place, held;
     mg_how how;
     mg_cache cache; /* of MG_CALL_COUNTED */
@@ -140,9 +167,11 @@ struct mg_trial {
     int64_t place, value;
     mg_trial_fn *change; /* before the kernel's prepare */
 
-    float *f[MG_OPERANDS]; /* of inputs, which change and prepare may write */
+    float *f[MG_OPERANDS];   /* of inputs, which change and prepare may write */
+    void *data[MG_OPERANDS]; /* of those that describe themselves: theirs */
     int32_t *label;
     float scalar;
+    double number[8];
     double *x[MG_OPERANDS];                  /* of inputs, exactly; NULL: not given */
     double *v[MG_OPERANDS], *e[MG_OPERANDS]; /* of outputs: expected, and by how much it may be wrong */
 };
@@ -162,8 +191,8 @@ double mg_moved(const mg_kernel_row *row);
 /* mg_nan_at -- the place of t->place in operand i becomes NaN. */
 void mg_nan_at(mg_trial *t, int i);
 
-/* mg_kernel_once -- one call of the row's sizes: for a check that then asks for counts. */
-bool mg_kernel_once(mg_run *run, const mg_kernel_row *row);
+/* mg_size_of -- the size with this letter. */
+int64_t mg_size_of(const mg_trial *t, char letter);
 
-/* mg_ask -- all that the row asks of t->kernel, part after part; ideas.c */
+/* mg_ask -- all that the row asks of t->kernel, part after part; ideas.c, ideas_device.c */
 bool mg_ask(const mg_trial *t, const mg_kernel_row *row);

@@ -89,6 +89,9 @@ void mg_oracle_layernorm_dx_add(double *v, double *e, const mg_layernorm_saved *
 void mg_oracle_layernorm_dgamma_add(double *v, double *e, const mg_layernorm_saved *saved);
 void mg_oracle_layernorm_dbeta_add(double *v, double *e, const mg_layernorm_saved *saved);
 
+/* mg_oracle_moments -- mean, rstd [N] of each row of s->x as forward would have saved them: the exact ones, as f32. */
+void mg_oracle_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps);
+
 /* mg_ks_normal, mg_ks_uniform -- the largest distance between the share of samples below any x and what normal(0,
  * sigma), or uniform(-a, a), says (Kolmogorov and Smirnov). x is sorted in place. mg_ks_bound -- n samples of the right
  * distribution exceed it with probability 1e-9 (Dvoretzky, Kiefer, Wolfowitz; Massart 1990). */

@@ -20,14 +20,14 @@ static void update(mt_update_fn *fn, const mg_value *v)
 {
     int64_t n = N(n), rows = n % 2 ? 1 : 2;
     mt_hyper hyper = {
-        .lr = D(lr), .beta1 = D(beta1), .beta2 = D(beta2), .eps = D(eps), .weight_decay = D(weight decay)
+        .lr = D(lr), .beta1 = D(beta1), .beta2 = D(beta2), .eps = D(eps), .weight_decay = D(weight_decay)
     };
     mt_update u = { .param = F(param),
                     .grad = F(grad),
                     .state = { F(m), F(v) },
                     .rows = rows,
                     .cols = n / rows,
-                    .step = N(step),
+                    .step = (int64_t)D(step),
                     .hyper = &hyper };
     fn(&u);
 }
@@ -35,8 +35,8 @@ static void update(mt_update_fn *fn, const mg_value *v)
 // clang-format off
 #define CALLS(CALL)                                                                                                \
     CALL(mt_fill_cuda, F(out), N(n), S(value))                                                                     \
-    CALL(mt_saxpy_scalar_cuda, F(y) + N(before y), F(x) + N(before x), N(n), S(a))                                 \
-    CALL(mt_saxpy_vector_cuda, F(y) + N(before y), F(x) + N(before x), N(n), S(a))                                 \
+    CALL(mt_saxpy_scalar_cuda, F(y), F(x), N(n), S(a))                                 \
+    CALL(mt_saxpy_vector_cuda, F(y), F(x), N(n), S(a))                                 \
     CALL(mt_relu_fwd_cuda, F(out), F(x), N(n))                                                                     \
     CALL(mt_relu_bwd_cuda, F(dx), F(dout), F(saved), N(n))                                                         \
     CALL(mt_gelu_fwd_cuda, F(out), F(x), N(n))                                                                     \
@@ -67,6 +67,7 @@ static void update(mt_update_fn *fn, const mg_value *v)
     CALL(mt_adamw_update_cuda)
 /* Rows, which may be too many for the y of a grid. */
 #define ROWS(CALL)                                              \
+    CALL(mt_transpose_naive_cuda) CALL(mt_transpose_tiled_cuda) \
     CALL(mt_row_sum_cuda) CALL(mt_row_max_cuda)                 \
     CALL(mt_softmax_fwd_cuda) CALL(mt_softmax_bwd_cuda)         \
     CALL(mt_layernorm_fwd_cuda) CALL(mt_layernorm_bwd_cuda)     \
