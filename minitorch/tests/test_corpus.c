@@ -195,7 +195,7 @@ Test(corpus, refuses_a_bad_llmc_file)
     cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("offset 1034: token 300");
     cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), NULL, T), MT_ERR_ARGUMENT);
-    SAYS("is a token file: it needs the vocabulary");
+    SAYS("is a token file: give --vocab the folder of the vocabulary");
     poke(in_dir("llmc.bin"), 0, 0);
     cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("llmc.bin is not text: byte 0 is 0");
@@ -214,7 +214,7 @@ Test(corpus, refuses_a_token_file)
     mt_corpus c = { 0 };
     mt_vocabulary_free(learned(400, 300));
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), NULL, T), MT_ERR_ARGUMENT);
-    SAYS("is a token file: it needs the vocabulary");
+    SAYS("is a token file: give --vocab the folder of the vocabulary");
     change(77, 300);
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("u16: offset 178: token 300, but the vocabulary has 300");
