@@ -1,7 +1,7 @@
 /* 11-adamw.c -- how the checks of AdamW for all tensors in one launch run (step 11.9). Rows: 11-fusion.c. The tensors
  * lie in one array with gaps of other numbers, which must stay; values: the oracle of lab 04 for each tensor. */
+#include "checks/06-cuda.h"
 #include "checks/11-fusion.h"
-#include "testing/update_oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,22 +111,13 @@ static float *describe(mg_run *run, call *c)
 
 static void expect_tensor(call *c, int64_t k, const float *grad)
 {
-    int64_t at = c->begin[k];
+    const int64_t at = c->begin[k];
     mt_hyper h = c->hyper;
     h.lr = c->lr[k], h.weight_decay = c->decay[k];
-    mt_update_oracle *o = mt_update_oracle_new(MT_ADAMW, h, 1, c->n[k], c->before[0] + at);
-    o->step = c->step[k] - 1;
-    for (int s = 0; s < MT_UPDATE_STATES; s++)
-        for (int64_t i = 0; i < c->n[k]; i++)
-            o->state[s][i] = mt_approx_exact(c->before[s + 1][at + i]);
-    mt_update_oracle_step(o, grad + at);
-    for (int a = 0; a < 3; a++)
-        for (int64_t i = 0; i < c->n[k]; i++) {
-            const mt_approx x = a ? o->state[a - 1][i] : o->param[i];
-            c->want[a][at + i] = x.value;
-            c->error[a][at + i] = x.error;
-        }
-    mt_update_oracle_free(o);
+    const float *const before[3] = { c->before[0] + at, c->before[1] + at, c->before[2] + at };
+    double *const v[3] = { c->want[0] + at, c->want[1] + at, c->want[2] + at };
+    double *const e[3] = { c->error[0] + at, c->error[1] + at, c->error[2] + at };
+    mg_06_expect_update(MT_ADAMW, h, c->step[k], c->n[k], before, grad + at, v, e);
 }
 
 /* Both averages are right, and most parameters are wrong: every chunk was visited. */
@@ -203,25 +194,40 @@ static bool written(mg_run *run)
 
 /* What one call does not show: arrays of which one is not aligned, a list of more tensors than GPT-2's, other betas at
  * the same step, and a step whose lower 8 or 16 bits are the number 10. */
+static const struct {
+    adamw_about row, about;
+    const char *part;
+    double given[3]; /* betas and step; 0: drawn */
+} more[] = {
+    { MG_MANY, MG_TINY, "tensors of 0 to 3 elements", { 0 } },
+    { MG_STEPS, MG_MISSING, "other betas at the same step", { 0.9, 0.98, 7 } },
+    { MG_STEPS, MG_MISSING, "other betas at the same step", { 0.9, 0.9, 7 } },
+    { MG_STEPS, MG_MISSING, "other betas at the same step", { 0.7, 0.9, 7 } },
+    { MG_STEPS, MG_MISSING, "a step of more than 16 bits", { 0.9375, 0.96875, 65546 } },
+};
+
 static bool more_calls(mg_run *run, adamw_about about)
 {
-    static const double given[][3] = { { 0.9, 0.98, 7 }, { 0.9, 0.9, 7 }, { 0.7, 0.9, 7 }, { 0.9375, 0.96875, 65546 } };
-    bool good = about != MG_MANY || once(run, MG_TINY, NULL) >= 0;
-    for (int i = 0; i < MT_COUNT(given) && about == MG_STEPS && good; i++)
-        good = once(run, MG_MISSING, given[i]) >= 0;
-    if (about == MG_STEPS && good) {
-        for (int64_t step = 0; step >= -1 && good; step--) {
-            mg_begin(run, "may abort: list of AdamW on the device");
-            mg_i64(run, "step", step);
-            good = mg_call_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
-        }
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(more) && good; i++) {
+        mg_part(run, more[i].part, NULL);
+        good = more[i].row != about || once(run, more[i].about, more[i].given[0] ? more[i].given : NULL) >= 0;
     }
+    mg_part(run, "a step below 1 must abort", "keep the check: the header says \"Aborts: t < 1\"");
+    for (int64_t step = 0; step >= -1 && about == MG_STEPS && good; step--) {
+        mg_begin_refused(run, "may abort: list of AdamW on the device");
+        mg_i64(run, "step", step);
+        good = mg_refused(run, "the step", "t < 1");
+    }
+    mg_part(run, "a list with a tensor without gradient", NULL);
     if (about == MG_MISSING && good)
         good = written(run);
+    mg_part(run, "one array that is not aligned", NULL);
     for (int k = 0; k < 8 && about == MG_LENGTHS && good; k++) { /* param, m, v and grad */
         mg_unaligned_one(run, k);
         good = once(run, about, NULL) >= 0;
     }
+    mg_part(run, NULL, NULL);
     return good;
 }
 
