@@ -4,7 +4,9 @@
 
 // clang-format off
 static const text_case pieces_cases[] = {
-    { { 3, "words", "one blank before a word belongs to the word; further blanks do not" }, MG_TEXT_WORDS, 0, 60 },
+    { { 3, "words",
+        "one blank before a word belongs to the word; the blanks before that one are a piece of their own" },
+      MG_TEXT_WORDS, 0, 60 },
     { { 3, "endings", "look for 's 't 're 've 'm 'll 'd first, at the start of a piece and in lower case only" },
       MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
     { { 2, "numbers and signs",

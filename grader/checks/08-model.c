@@ -97,7 +97,7 @@ void mg_08_layernorm_fwd(mg_run *run, const void *one_case)
     mg_part(run, "a tiny variance", NULL);
     if (c->tiny)
         norm_fwd_once(run, c, TINY, WIDE);
-    mg_part(run, "no rows of no columns", NULL);
+    mg_part(run, "no rows of no columns", "C may be 0 where N is 0, too: only rows without columns must abort");
     if (c->N == 0 && norm_fwd_once(run, c, 0, 0)) /* and a row of none */
         mg_08_norm_refused(run);
 }
@@ -326,7 +326,7 @@ void mg_08_classifier_fwd(mg_run *run, const void *one_case)
     classifier_calls(run, c, classifier_fwd_once);
     if (c->refused)
         mg_08_classifier_refused(run);
-    mg_part(run, "no rows of no classes", NULL);
+    mg_part(run, "no rows of no classes", "V may be 0 where N is 0, too: only rows without classes must abort");
     if (c->N == 0)
         classifier_fwd_once(run, c, 0, 3, 0);
     if (c->N < 0 && c->C < 0 && c->V < 0)

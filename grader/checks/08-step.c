@@ -215,6 +215,8 @@ static bool steps_once(mg_run *run, const step_case *c, int part)
     return mg_call_and_judge(run, answer, 6);
 }
 
+#define BITS "the step is an int64_t: pass it on as it is"
+
 void mg_08_step(mg_run *run, const void *one_case)
 {
     const step_case *c = one_case;
@@ -224,9 +226,10 @@ void mg_08_step(mg_run *run, const void *one_case)
     } parts[] = {
         [PLAIN] = { NULL, NULL, !c->overflow },
         [OTHER_LIMIT] = { c->clip < 1 ? "a tiny limit" : "an infinite limit", NULL, c->clip > 0 && !c->overflow },
-        [BEYOND_16_BITS] = { "a step beyond 16 bits", NULL, c->warmup },
-        [BEYOND_32_BITS] = { "a step beyond 32 bits", NULL, c->warmup },
-        [RATE_0] = { "a rate of 0", NULL, c->warmup },
+        [BEYOND_16_BITS] = { "a step beyond 16 bits", BITS, c->warmup },
+        [BEYOND_32_BITS] = { "a step beyond 32 bits", BITS, c->warmup },
+        [RATE_0] = { "a rate of 0", "a step whose rate is 0 is made like any other: clear the gradients, update, count",
+                     c->warmup },
         [MICRO] = { "micro-batches", "a step has t->micro batches: gradients() adds up the gradients of all of them",
                     c->micro },
         [LARGE] = { NULL, NULL, c->overflow },

@@ -331,7 +331,7 @@ static bool merge_once(mg_run *run, const char *name, const text_case *c, int64_
 {
     rules r = draw_rules(run, c->letters, c->letters == 1 ? 6 : RULES / 2);
     double want[MANY];
-    mg_part(run, name, NULL);
+    mg_part(run, name, n == MANY ? "there may be any number of symbols, and of merges" : NULL);
     mg_begin(run, "mt_bpe_merge");
     int32_t *symbol = mg_inout(run, "symbol", MT_I32, MT_SHAPE(n));
     mg_out(run, "count", MT_I64, MT_SHAPE(1));

@@ -161,7 +161,7 @@ static bool decode_once(mg_run *run, const char *part, int64_t tokens, int64_t n
     int64_t *at = calloc((size_t)tokens + 1, sizeof *at), size = 0;
     double *want = mg_doubles(room), total;
     MT_CHECK(at, "out of memory for %lld tokens", (long long)tokens);
-    mg_part(run, part, NULL);
+    mg_part(run, part, part ? "ids, places and lengths need more than 16 bits here" : NULL);
     for (int64_t i = 0; i < tokens; i++)
         at[i + 1] = at[i] + (i == 0 ? first : mg_pick(rng, 1, 4));
     mg_begin(run, "mt_bpe_decode");
