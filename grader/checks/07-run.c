@@ -91,46 +91,50 @@ static bool not_finite(mg_run *run, const char *function, double unit, float x, 
 
 /* Sizes that every row tries, -1 for a random one: 0, 1, the sizes of a warp and of every tile plus and minus
  * one, and each dimension once much longer than the others. K = 0 comes twice, the second time adding to C. */
-static const struct {
+enum { STRAIGHT, A_TURNED, B_TURNED, BOTH_TURNED }; /* bit 0: A is transposed, bit 1: B is */
+static const struct shape {
     const char *part;
     int64_t M, N, K;
-    mt_write write; /* of strides */
-} shapes[] = { { NULL, -1, -1, -1, MT_ACCUMULATE },
-               { NULL, -1, -1, -1, MT_OVERWRITE },
-               { NULL, 31, 33, 17, MT_OVERWRITE },
-               { NULL, 65, 31, 33, MT_ACCUMULATE },
-               { NULL, 129, 131, 36, MT_OVERWRITE },
-               { "one element", 1, 1, 1, MT_OVERWRITE },
-               { "no rows", 0, 5, 7, MT_OVERWRITE },
-               { "no columns", 5, 0, 7, MT_OVERWRITE },
-               { "sums of nothing", 6, 5, 0, MT_OVERWRITE },
-               { "sums of nothing", 5, 6, 0, MT_ACCUMULATE },
-               { "one row", 1, -1, -1, MT_ACCUMULATE },
-               { "one column", -1, 1, -1, MT_ACCUMULATE },
-               { "one product an element", -1, -1, 1, MT_OVERWRITE },
-               { "whole tiles", 16, 16, 16, MT_OVERWRITE },
-               { "whole tiles", 32, 64, 127, MT_OVERWRITE },
-               { "whole tiles", 127, 65, 8, MT_ACCUMULATE },
-               { "one long dimension", 3, 301, 5, MT_ACCUMULATE },
-               { "one long dimension", 263, 3, 5, MT_ACCUMULATE },
-               { "one long dimension", 5, 7, 517, MT_OVERWRITE } };
+    mt_write write;          /* of strides */
+    int transposes, strides; /* which operands are transposed in the rows about these */
+    bool far;                /* A is beyond the range of f16, where only the range of bf16 is needed */
+} shapes[] = {
+    { NULL, -1, -1, -1, MT_ACCUMULATE, A_TURNED, STRAIGHT },
+    { NULL, -1, -1, -1, MT_OVERWRITE, B_TURNED, A_TURNED, true },
+    { NULL, 31, 33, 17, MT_OVERWRITE, BOTH_TURNED, B_TURNED },
+    { NULL, 65, 31, 33, MT_ACCUMULATE, A_TURNED, BOTH_TURNED, true },
+    { NULL, 129, 131, 36, MT_OVERWRITE, B_TURNED, STRAIGHT },
+    { "one element", 1, 1, 1, MT_OVERWRITE, BOTH_TURNED, A_TURNED, true },
+    { "no rows", 0, 5, 7, MT_OVERWRITE, A_TURNED, B_TURNED },
+    { "no columns", 5, 0, 7, MT_OVERWRITE, B_TURNED, BOTH_TURNED, true },
+    { "sums of nothing", 6, 5, 0, MT_OVERWRITE, BOTH_TURNED, STRAIGHT },
+    { "sums of nothing", 5, 6, 0, MT_ACCUMULATE, A_TURNED, A_TURNED, true },
+    { "one row", 1, -1, -1, MT_ACCUMULATE, B_TURNED, B_TURNED },
+    { "one column", -1, 1, -1, MT_ACCUMULATE, BOTH_TURNED, BOTH_TURNED, true },
+    { "one product an element", -1, -1, 1, MT_OVERWRITE, A_TURNED, STRAIGHT },
+    { "whole tiles", 16, 16, 16, MT_OVERWRITE, B_TURNED, A_TURNED, true },
+    { "whole tiles", 32, 64, 127, MT_OVERWRITE, BOTH_TURNED, B_TURNED },
+    { "whole tiles", 127, 65, 8, MT_ACCUMULATE, A_TURNED, BOTH_TURNED, true },
+    { "one long dimension", 3, 301, 5, MT_ACCUMULATE, B_TURNED, STRAIGHT },
+    { "one long dimension", 263, 3, 5, MT_ACCUMULATE, BOTH_TURNED, A_TURNED, true },
+    { "one long dimension", 5, 7, 517, MT_OVERWRITE, A_TURNED, B_TURNED },
+};
 
 static int64_t size_or_random(mt_rng *rng, int64_t size)
 {
     return size >= 0 ? size : mg_pick_size(rng, 1, 70);
 }
 
-static mt_matmul_dims vary(mt_rng *rng, ladder_about about, int t)
+static mt_matmul_dims vary(mt_rng *rng, ladder_about about, const struct shape *s)
 {
-    int64_t M = size_or_random(rng, shapes[t].M), N = size_or_random(rng, shapes[t].N),
-            K = size_or_random(rng, shapes[t].K);
-    int trans = about == LD_TRANS ? 1 + t % 3 : about == LD_STRIDES ? t % 4 : 0; /* all of them, in turn */
+    int64_t M = size_or_random(rng, s->M), N = size_or_random(rng, s->N), K = size_or_random(rng, s->K);
+    int trans = about == LD_TRANS ? s->transposes : about == LD_STRIDES ? s->strides : STRAIGHT;
     mt_matmul_dims d = mg_product_tight(M, N, K, trans & 1, trans >> 1);
     if (about == LD_STRIDES) {
         d.lda += mg_pick(rng, 1, 9);
         d.ldb += mg_pick(rng, 1, 9);
         d.ldc += mg_pick(rng, 1, 9);
-        d.write = shapes[t].write;
+        d.write = s->write;
     }
     return d;
 }
@@ -237,13 +241,14 @@ static bool groups(mg_run *run, const ladder_case *c)
                                       { "arrays that are not aligned", .is = 1 },
                                       { "one array that is not aligned", .is = 2 } };
     for (mg_ideas each = { 0 }; MG_NEXT(run, &each, arrays, 0);)
-        for (int t = 0; t < 12; t++) {
-            mg_unaligned(run, each.is > 0);
-            if (each.is > 1)
-                mg_unaligned_one(run, t);
-            if (!check_product(run, c->function, vary_groups(1 + t / 4, t % 4), c->unit, 1))
-                return false;
-        }
+        for (int rest = 1, array = 0; rest < 4; rest++)
+            for (int turned = STRAIGHT; turned <= BOTH_TURNED; turned++) {
+                mg_unaligned(run, each.is > 0);
+                if (each.is > 1)
+                    mg_unaligned_one(run, array++);
+                if (!check_product(run, c->function, vary_groups(rest, turned), c->unit, 1))
+                    return false;
+            }
     return true;
 }
 
@@ -266,9 +271,9 @@ static bool values(mg_run *run, const ladder_case *c)
 {
     bool good = true;
     for (int t = 0; t < MT_COUNT(shapes) && good; t++) {
-        float by = c->unit > U16 && t % 2 ? 0x1p50f : 1;
+        float by = c->unit > U16 && shapes[t].far ? 0x1p50f : 1;
         mg_part(run, shapes[t].part, NULL);
-        good = check_product(run, c->function, vary(mg_rng(run), c->about, t), c->unit, by);
+        good = check_product(run, c->function, vary(mg_rng(run), c->about, &shapes[t]), c->unit, by);
     }
     if (good && c->about == LD_STRIDES)
         return strides(run, c);
