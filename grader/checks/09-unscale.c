@@ -202,13 +202,20 @@ static void any_range(mg_run *run)
 
 static void not_finite(mg_run *run)
 {
-    static const float poisons[] = { INFINITY, -INFINITY, NAN };
+    static const struct {
+        const char *part;
+        float poison;
+    } poisons[] = { { "infinity", INFINITY }, { "-infinity", -INFINITY }, { "NaN", NAN } };
     bool good = true;
-    for (int i = 0; i < 24 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % 5, .exact_size = 31 + i % 5,
-                                     .exponent = i % 2 ? 15 : 0, .poison = poisons[i % 3] });
-    for (int i = 0; i < MT_COUNT(poisons) && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 1, .exponent = 15, .poison = poisons[i] });
+    for (int i = 0; i < MT_COUNT(poisons) && good; i++) {
+        mg_part(run, poisons[i].part, NULL);
+        for (int arrays = 1; arrays <= 5; arrays++)
+            for (int exponent = 0; exponent <= 15 && good; exponent += 15)
+                good = check(run, (request){ ORDINARY, .arrays = arrays, .exact_size = 30 + arrays,
+                                             .exponent = exponent, .poison = poisons[i].poison });
+        good = good && check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 1, .exponent = 15,
+                                             .poison = poisons[i].poison });
+    }
 }
 
 /* What the header forbids must abort. */
