@@ -9,6 +9,7 @@
 #include "rows/race.h"
 #include "rows/run.h"
 
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static bool slice(contest *c, bool ours, bool timed)
     snprintf(run->function, sizeof run->function, "%s", ours ? c->race->ours : c->race->theirs);
     run->threads = c->race->threads;
     run->session = *session;
+    omp_pause_resource_all(omp_pause_soft); /* ends threads of the grader that spin after the oracle */
     bool answered = mg_call(run);
     *session = run->session;
     run->session = NULL;
