@@ -7,7 +7,8 @@
  *     (order.c);
  *   - different blocks of a launch, in global memory, unless the earlier one may have released it: emu_order_released.
  * Of accesses to parts of a word only the last part is recorded: two adjacent half-precision values may hide a race,
- * but never cause a false report. A plain read that races with an atomic is not reported at once: see emu_suspect.
+ * but never cause a false report. A plain read that races with an atomic is not reported at once: see emu_suspect. A
+ * read through a volatile counts as an atomic one: it is how threads look at what others update by atomics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +32,15 @@ void emu_race_begin_block(emu_tracer *t)
 
 /* ---- conflicts --------------------------------------------------------------------------------------------------- */
 
-/* How this access races with the cell's last write, which is of this launch. */
-static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag)
+/* How this access (0, ATOMIC or WRITER_FLAG) races with the cell's last write, which is of this launch. */
+static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t access)
 {
     uint32_t rank = c->writer & RANK;
-    if (!(c->writer >> WRITER_BYTES & bytes) || (atomic && c->writer & ATOMIC))
+    if (!(c->writer >> WRITER_BYTES & bytes) || (access & c->writer & ATOMIC))
         return NONE;
     if (c->write_tag < t->block_tag)
         return emu_order_released(t, c->write_tag, rank / EMU_WARP_SIZE, c->writer >> STAMP,
-                                  flag || c->writer & (ATOMIC | WRITER_FLAG))
+                                  (access | c->writer) & (ATOMIC | WRITER_FLAG))
                    ? NONE
                    : BETWEEN_BLOCKS;
     const emu_thread *self = emu_self;
@@ -51,12 +52,13 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
 }
 
 /* How this write races with the cell's readers; *rank becomes the rank of one that it races with. */
-static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag,
-                              uint32_t *rank)
+static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t access, uint32_t *rank)
 {
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
     *rank = warp * EMU_WARP_SIZE;
+    if (access & ATOMIC && c->reader & READER_FLAG)
+        return NONE;
     if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* the time of their reads is not recorded */
         return BETWEEN_BLOCKS;
     if (!(c->reader >> READER_BYTES & bytes) || !lanes)
@@ -64,7 +66,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     bool same_warp = warp == self->rank / EMU_WARP_SIZE;
     *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
     if (c->read_tag < t->block_tag &&
-        !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, flag || c->reader & READER_FLAG))
+        !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, access || c->reader & READER_FLAG))
         return BETWEEN_BLOCKS;
     if (c->read_tag != t->tag)
         return NONE;
@@ -74,7 +76,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
         *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
         return same_warp ? SAME_WARP : SAME_BLOCK;
     }
-    return c->reader & OTHER_WARPS && !atomic ? SAME_BLOCK : NONE;
+    return c->reader & OTHER_WARPS && !(access & ATOMIC) ? SAME_BLOCK : NONE;
 }
 
 /* ---- reports ----------------------------------------------------------------------------------------------------- */
@@ -216,7 +218,7 @@ static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_
         flags |= were << OTHER_BLOCKS;
     if (c->read_tag == t->tag && (were & bytes) == bytes) {
         uint32_t others = emu_order_unordered(t, was & WARP, c->lanes, was >> STAMP);
-        flags |= was & OTHER_WARPS;
+        flags |= was & (OTHER_WARPS | READER_FLAG);
         if ((was & WARP) == warp)
             lanes |= others;
         else if (others)
@@ -279,11 +281,12 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
              short_pc = (uint32_t)(pc - (uintptr_t)__executable_start);
     int words = size > 4 ? size / 4 : 1;
     bool atomic = kind == EMU_ATOMIC, flag = t->flag_pc == pc;
+    uint32_t access = atomic || (flag && kind == EMU_LOAD) ? ATOMIC : flag ? WRITER_FLAG : 0;
     for (int i = 0; i < words; i++) {
         emu_cell *c = &cells[i];
         emu_conflict how = NONE;
         if (c->write_tag == t->tag || c->write_tag - since < t->block_tag - since)
-            how = with_write(t, c, bytes, atomic, atomic || flag);
+            how = with_write(t, c, bytes, access);
         if (kind == EMU_LOAD) {
             if (EMU_UNLIKELY(how))
                 report_read(t, c, address, pc, how);
@@ -293,12 +296,12 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
         if (EMU_UNLIKELY(how))
             remember_clash(t, c, bytes, address, i, pc, atomic, how);
         uint32_t reader = 0;
-        how = c->read_tag < since ? NONE : with_read(t, c, bytes, atomic, atomic || flag, &reader);
+        how = c->read_tag < since ? NONE : with_read(t, c, bytes, access, &reader);
         if (EMU_UNLIKELY(how))
             report_write_after_read(t, c, reader, address, pc, how, atomic);
         if (atomic)
             remove_suspect(t, c, address);
-        mark_write(t, c, bytes, short_pc, (atomic ? ATOMIC : 0) | (flag ? WRITER_FLAG : 0));
+        mark_write(t, c, bytes, short_pc, access);
     }
     if (kind != EMU_LOAD) {
         t->pending.cells = cells;

@@ -71,6 +71,14 @@ static void tell(side a, side b, uintptr_t address, bool harmless)
                     &(emu_other){ first.block, first.rank, first.pc, first.does }, BETWEEN_BLOCKS, harmless);
 }
 
+/* Has this worker read what another has written, by a plain read if that was by an atomic? */
+static bool read_races(const emu_tracer *t, const emu_cell *c, const emu_cell *written)
+{
+    return c->read_tag >= t->launch_tag && c->lanes &&
+           (written->writer >> WRITER_BYTES & c->reader >> READER_BYTES & 0xf) &&
+           !(written->writer & ATOMIC && c->reader & READER_FLAG);
+}
+
 static void compare(emu_tracer *ta, emu_tracer *tb, const emu_cell *a, const emu_cell *b, uintptr_t address)
 {
     bool a_wrote = a->write_tag >= ta->launch_tag, b_wrote = b->write_tag >= tb->launch_tag;
@@ -78,9 +86,9 @@ static void compare(emu_tracer *ta, emu_tracer *tb, const emu_cell *a, const emu
     bool both_atomic = a->writer & b->writer & ATOMIC, one_atomic = (a->writer | b->writer) & ATOMIC;
     if (a_wrote && b_wrote && (a_bytes & b_bytes) && !both_atomic)
         tell(writer_of(ta, a), writer_of(tb, b), address, a->value == b->value && !one_atomic);
-    if (a_wrote && b->read_tag >= tb->launch_tag && b->lanes && (a_bytes & b->reader >> READER_BYTES))
+    if (a_wrote && read_races(tb, b, a))
         tell(writer_of(ta, a), reader_of(tb, b), address, false);
-    if (b_wrote && a->read_tag >= ta->launch_tag && a->lanes && (b_bytes & a->reader >> READER_BYTES))
+    if (b_wrote && read_races(ta, a, b))
         tell(writer_of(tb, b), reader_of(ta, a), address, false);
 }
 

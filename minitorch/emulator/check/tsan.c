@@ -128,13 +128,15 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
     emu_tracing->in_struct = false;
 }
 
-/* An access of a volatile, which may be a flag by which threads synchronise (race.c). */
+/* An access of a volatile follows, which may be a flag by which threads synchronise (race.c). */
 static inline void announce_flag(uintptr_t pc)
 {
-    if (emu_tracing)
-        emu_tracing->flag_pc = pc;
-    else
+    if (!emu_tracing) {
         host_flag = pc;
+        return;
+    }
+    make_room(emu_self); /* no other thread may run between this and the access */
+    emu_tracing->flag_pc = pc;
 }
 
 /* ---- what the compiler calls ------------------------------------------------------------------------------------- */
