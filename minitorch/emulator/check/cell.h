@@ -10,7 +10,7 @@ typedef struct emu_cell {
     uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
     uint32_t write_pc;  /* from the start of the program */
     uint32_t value;     /* the word after the write */
-    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, volatile: 1, stamp: 16 */
+    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, flag: 1, stamp: 16 */
     uint32_t read_tag, read_pc;
     uint32_t lanes;  /* of the last warp that read it, without those that have updated it by an atomic since */
     uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, free: 1, byte mask: 4, volatile: 1, other blocks' bytes: 4, stamp:
@@ -21,7 +21,8 @@ typedef struct emu_cell {
 #define RANK         0x3ffu
 #define ATOMIC       0x400u
 #define WRITER_BYTES 11
-#define WRITER_FLAG  0x8000u /* written through a volatile */
+#define WRITER_FLAG  0x8000u                /* written through a volatile */
+#define BLOCK_ATOMIC (ATOMIC | WRITER_FLAG) /* by an atomic whose scope is its block */
 #define WARP         0x1fu
 #define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
 #define READER_BYTES 7
@@ -29,8 +30,14 @@ typedef struct emu_cell {
 #define OTHER_BLOCKS 12 /* the bytes that earlier blocks of this worker have read in this launch */
 #define STAMP        16
 
-/* How two accesses race. */
-typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS } emu_conflict;
+/* May blocks synchronise by this access, a write or an atomic? */
+static inline bool emu_is_flag(uint32_t writer)
+{
+    return (writer & BLOCK_ATOMIC) == ATOMIC || (writer & BLOCK_ATOMIC) == WRITER_FLAG;
+}
+
+/* How two accesses race; NARROW_ATOMIC: both are atomic, but one of them for the threads of its block only. */
+typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS, NARROW_ATOMIC } emu_conflict;
 
 /* The other access of a race. */
 typedef struct emu_other {

@@ -32,17 +32,21 @@ void emu_race_begin_block(emu_tracer *t)
 
 /* ---- conflicts --------------------------------------------------------------------------------------------------- */
 
-/* How this access (0, ATOMIC or WRITER_FLAG) races with the cell's last write, which is of this launch. */
+/* How this access (0, ATOMIC, BLOCK_ATOMIC or WRITER_FLAG) races with the cell's last write, of this launch. */
 static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t access)
 {
     uint32_t rank = c->writer & RANK;
-    if (!(c->writer >> WRITER_BYTES & bytes) || (access & c->writer & ATOMIC))
+    bool atomics = access & c->writer & ATOMIC,
+         narrow = (access & BLOCK_ATOMIC) == BLOCK_ATOMIC || (c->writer & BLOCK_ATOMIC) == BLOCK_ATOMIC;
+    bool earlier_block = c->write_tag < t->block_tag;
+    if (!(c->writer >> WRITER_BYTES & bytes) || (atomics && !(narrow && earlier_block)))
         return NONE;
-    if (c->write_tag < t->block_tag)
+    if (earlier_block)
         return emu_order_released(t, c->write_tag, rank / EMU_WARP_SIZE, c->writer >> STAMP,
-                                  (access | c->writer) & (ATOMIC | WRITER_FLAG))
+                                  emu_is_flag(access) || emu_is_flag(c->writer))
                    ? NONE
-                   : BETWEEN_BLOCKS;
+               : atomics ? NARROW_ATOMIC
+                         : BETWEEN_BLOCKS;
     const emu_thread *self = emu_self;
     if (c->write_tag != t->tag || rank == self->rank)
         return NONE;
@@ -57,7 +61,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
     *rank = warp * EMU_WARP_SIZE;
-    if (access & ATOMIC && c->reader & READER_FLAG)
+    if (access & ATOMIC && c->reader & READER_FLAG && (!(access & WRITER_FLAG) || c->read_tag >= t->block_tag))
         return NONE;
     if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* the time of their reads is not recorded */
         return BETWEEN_BLOCKS;
@@ -66,7 +70,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     bool same_warp = warp == self->rank / EMU_WARP_SIZE;
     *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
     if (c->read_tag < t->block_tag &&
-        !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, access || c->reader & READER_FLAG))
+        !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, emu_is_flag(access) || c->reader & READER_FLAG))
         return BETWEEN_BLOCKS;
     if (c->read_tag != t->tag)
         return NONE;
@@ -94,8 +98,9 @@ static void name_other(char *text, size_t size, const emu_worker *worker, const 
 void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
                      const emu_other *other, emu_conflict how, bool harmless)
 {
-#define OWN "is the index right? If several threads change one element, use an atomic"
-    static const char *const advice[2][BETWEEN_BLOCKS + 1] = {
+#define OWN    "is the index right? If several threads change one element, use an atomic"
+#define NARROW "a function whose name ends in _block is atomic for the threads of its block only: use it without _block"
+    static const char *const advice[2][NARROW_ATOMIC + 1] = {
         { [SAME_WARP] = "there is no barrier between the accesses, __syncthreads() or within a warp __syncwarp(): "
                         "lanes need not run in "
                         "lockstep; if several threads add to one element, use an atomic",
@@ -104,7 +109,8 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
               "element, use an atomic" },
         { [SAME_WARP] = "lanes of a warp need not run in lockstep: " OWN,
           [SAME_BLOCK] = "warps run in any order: " OWN ", or a barrier",
-          [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel" },
+          [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel",
+          [NARROW_ATOMIC] = "blocks run at the same time: " NARROW },
     };
     char where[300], who[300];
     if (emu_reported(t, thread, EMU_RACE, pc, harmless))
@@ -280,8 +286,8 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
     uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf,
              short_pc = (uint32_t)(pc - (uintptr_t)__executable_start);
     int words = size > 4 ? size / 4 : 1;
-    bool atomic = kind == EMU_ATOMIC, flag = t->flag_pc == pc;
-    uint32_t access = atomic || (flag && kind == EMU_LOAD) ? ATOMIC : flag ? WRITER_FLAG : 0;
+    bool atomic = kind == EMU_ATOMIC, flag = t->marked_pc == pc;
+    uint32_t access = flag && kind == EMU_LOAD ? ATOMIC : (atomic ? ATOMIC : 0) | (flag ? WRITER_FLAG : 0);
     for (int i = 0; i < words; i++) {
         emu_cell *c = &cells[i];
         emu_conflict how = NONE;

@@ -29,7 +29,7 @@ static side writer_of(emu_tracer *t, const emu_cell *c)
                    .tag = c->write_tag,
                    .stamp = c->writer >> STAMP,
                    .rank = c->writer & RANK,
-                   .flag = c->writer & (ATOMIC | WRITER_FLAG) };
+                   .flag = emu_is_flag(c->writer) };
 }
 
 static side reader_of(emu_tracer *t, const emu_cell *c)
@@ -61,14 +61,14 @@ static bool released(const side *s, bool flag)
     return emu_order_released(s->tracer, s->tag, s->rank / EMU_WARP_SIZE, s->stamp, flag);
 }
 
-static void tell(side a, side b, uintptr_t address, bool harmless)
+static void tell(side a, side b, uintptr_t address, emu_conflict how, bool harmless)
 {
     side first = a.block < b.block ? a : b, later = a.block < b.block ? b : a;
     bool flag = a.flag || b.flag;
     if (released(&a, flag) || released(&b, flag))
         return;
     emu_race_report(later.tracer, thread_of(&later), later.pc, later.does, address,
-                    &(emu_other){ first.block, first.rank, first.pc, first.does }, BETWEEN_BLOCKS, harmless);
+                    &(emu_other){ first.block, first.rank, first.pc, first.does }, how, harmless);
 }
 
 /* Has this worker read what another has written, by a plain read if that was by an atomic? */
@@ -76,7 +76,7 @@ static bool read_races(const emu_tracer *t, const emu_cell *c, const emu_cell *w
 {
     return c->read_tag >= t->launch_tag && c->lanes &&
            (written->writer >> WRITER_BYTES & c->reader >> READER_BYTES & 0xf) &&
-           !(written->writer & ATOMIC && c->reader & READER_FLAG);
+           !((written->writer & BLOCK_ATOMIC) == ATOMIC && c->reader & READER_FLAG);
 }
 
 static void compare(emu_tracer *ta, emu_tracer *tb, const emu_cell *a, const emu_cell *b, uintptr_t address)
@@ -84,12 +84,14 @@ static void compare(emu_tracer *ta, emu_tracer *tb, const emu_cell *a, const emu
     bool a_wrote = a->write_tag >= ta->launch_tag, b_wrote = b->write_tag >= tb->launch_tag;
     uint32_t a_bytes = a->writer >> WRITER_BYTES & 0xf, b_bytes = b->writer >> WRITER_BYTES & 0xf;
     bool both_atomic = a->writer & b->writer & ATOMIC, one_atomic = (a->writer | b->writer) & ATOMIC;
-    if (a_wrote && b_wrote && (a_bytes & b_bytes) && !both_atomic)
-        tell(writer_of(ta, a), writer_of(tb, b), address, a->value == b->value && !one_atomic);
+    bool narrow = both_atomic && (a->writer | b->writer) & WRITER_FLAG;
+    if (a_wrote && b_wrote && (a_bytes & b_bytes) && (!both_atomic || narrow))
+        tell(writer_of(ta, a), writer_of(tb, b), address, narrow ? NARROW_ATOMIC : BETWEEN_BLOCKS,
+             a->value == b->value && !one_atomic);
     if (a_wrote && read_races(tb, b, a))
-        tell(writer_of(ta, a), reader_of(tb, b), address, false);
+        tell(writer_of(ta, a), reader_of(tb, b), address, BETWEEN_BLOCKS, false);
     if (b_wrote && read_races(ta, a, b))
-        tell(writer_of(tb, b), reader_of(ta, a), address, false);
+        tell(writer_of(tb, b), reader_of(ta, a), address, BETWEEN_BLOCKS, false);
 }
 
 static void compare_page(emu_tracer *a, emu_tracer *b, size_t page)

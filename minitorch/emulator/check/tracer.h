@@ -51,7 +51,7 @@ typedef struct emu_tracer {
     bool instrumented;   /* device code of a traced build was seen */
     bool in_struct;      /* the access is a part of a larger object's */
     bool fenced;         /* this launch used __threadfence: blocks may order their accesses */
-    uintptr_t flag_pc;   /* the last access of a volatile */
+    uintptr_t marked_pc; /* the last access of a volatile, or atomic whose scope is its block */
     emu_pending_store pending;
     emu_suspect suspects[EMU_MAX_THREADS]; /* by the rank of the thread that read */
     int suspect_count;
@@ -96,7 +96,7 @@ typedef struct emu_tracer {
 extern __thread emu_tracer *emu_tracing __attribute__((tls_model("initial-exec")));
 
 /* ---- tsan.c ---- */
-void emu_trace_atomic(void *address, int size, uintptr_t pc);
+void emu_trace_atomic(void *address, int size, int scope, uintptr_t pc);
 void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc);
 
 #endif

@@ -57,7 +57,7 @@ static inline bool all_full(const uint8_t *state, int size)
     }
 }
 
-static __thread uintptr_t host_flag; /* as emu_tracer.flag_pc, in host code */
+static __thread uintptr_t host_flag; /* as emu_tracer.marked_pc, in host code */
 
 /* Host code may access memory that it shares with the device. */
 static inline void host_access(const void *pointer, size_t size, int kind, uintptr_t pc)
@@ -128,15 +128,15 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
     emu_tracing->in_struct = false;
 }
 
-/* An access of a volatile follows, which may be a flag by which threads synchronise (race.c). */
-static inline void announce_flag(uintptr_t pc)
+/* Such an access follows. A volatile may be a flag by which threads synchronise (race.c). */
+static inline void mark(uintptr_t pc)
 {
     if (!emu_tracing) {
         host_flag = pc;
         return;
     }
     make_room(emu_self); /* no other thread may run between this and the access */
-    emu_tracing->flag_pc = pc;
+    emu_tracing->marked_pc = pc;
 }
 
 /* ---- what the compiler calls ------------------------------------------------------------------------------------- */
@@ -165,13 +165,13 @@ static inline void announce_flag(uintptr_t pc)
     void __tsan_volatile_read##SIZE(void *p);   \
     void __tsan_volatile_read##SIZE(void *p)    \
     {                                           \
-        announce_flag(CALLER);                  \
+        mark(CALLER);                           \
         access(p, LOG2, EMU_LOAD, CALLER);      \
     }                                           \
     void __tsan_volatile_write##SIZE(void *p);  \
     void __tsan_volatile_write##SIZE(void *p)   \
     {                                           \
-        announce_flag(CALLER);                  \
+        mark(CALLER);                           \
         access(p, LOG2, EMU_STORE, CALLER);     \
     }
 HOOKS(1, 0)
@@ -297,8 +297,10 @@ static void initialise(uintptr_t address, int size, uintptr_t pc)
         emu_check_global(address, size, EMU_STORE, pc);
 }
 
-void emu_trace_atomic(void *address, int size, uintptr_t pc)
+void emu_trace_atomic(void *address, int size, int scope, uintptr_t pc)
 {
+    if (scope == 0)
+        mark(pc);
     if (size < 0) {
         size = -size;
         if (emu_tracing && (uintptr_t)address % (unsigned)size == 0)

@@ -17,7 +17,7 @@ typedef struct emu_hooks {
     void (*barrier)(emu_worker *worker);          /* all live threads have arrived; interval is not yet incremented */
     void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes have synchronised in a warp function */
     void (*pause)(emu_warp *warp);                /* no lane can continue: merge their records, empty the buffers */
-    void (*atomic)(void *address, int size, uintptr_t pc);                /* size < 0: a store of -size bytes */
+    void (*atomic)(void *address, int size, int scope, uintptr_t pc);     /* size < 0: a store of -size bytes */
     void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* by the runtime, for the running thread */
     void (*fence)(int scope);
     void (*allocated)(emu_allocation *allocation);

@@ -127,14 +127,14 @@ uint64_t cuemu_phase_arrive(uint64_t *barrier, uint32_t count, int drop, int sco
     emu_thread *self = emu_device_only("arrive of cuda::barrier", HERE);
     emu_worker *worker = self->warp->worker;
     EMU_CALL(fence, scope);
-    EMU_CALL(atomic, barrier, sizeof *barrier, HERE);
+    EMU_CALL(atomic, barrier, sizeof *barrier, scope, HERE);
     uint64_t word = load(barrier, HERE), next;
     worker->scheduler->waits_only = false;
     if (COUNT(word) == count) {
         EMU_CALL(fence, scope); /* after all that arrived */
         complete(worker, barrier);
         EMU_CALL(fence, scope);
-        EMU_CALL(atomic, barrier, sizeof *barrier, HERE);
+        EMU_CALL(atomic, barrier, sizeof *barrier, scope, HERE);
     }
     do {
         uint32_t pending = COUNT(word), expected = COUNT(word >> COUNT_BITS) - (drop ? count : 0);
@@ -160,7 +160,7 @@ uint64_t cuemu_phase(uint64_t *barrier)
 static void acquire(uint64_t *barrier, int scope, uintptr_t pc)
 {
     emu_self->warp->worker->scheduler->waits_only = false;
-    EMU_CALL(atomic, barrier, sizeof *barrier, pc);
+    EMU_CALL(atomic, barrier, sizeof *barrier, scope, pc);
     EMU_CALL(fence, scope);
 }
 

@@ -108,18 +108,18 @@ void cuemu_nanosleep(void)
     emu_wait(emu_device_only("__nanosleep", (uintptr_t)__builtin_return_address(0)), EMU_YIELDED);
 }
 
-void cuemu_atomic(void *address, int size)
+void cuemu_atomic(void *address, int size, int scope)
 {
     emu_thread *self = emu_device_only("an atomic function", (uintptr_t)__builtin_return_address(0));
     if (EMU_UNLIKELY(++self->spins >= SPINS_BEFORE_YIELD))
         emu_wait(self, EMU_YIELDED); /* before the atomic: it comes after what the other threads do now */
-    EMU_CALL(atomic, address, size, (uintptr_t)__builtin_return_address(0));
+    EMU_CALL(atomic, address, size, scope, (uintptr_t)__builtin_return_address(0));
 }
 
-void cuemu_atomic_store(void *address, int size)
+void cuemu_atomic_store(void *address, int size, int scope)
 {
     emu_device_only("an atomic store", (uintptr_t)__builtin_return_address(0));
-    EMU_CALL(atomic, address, -size, (uintptr_t)__builtin_return_address(0));
+    EMU_CALL(atomic, address, -size, scope, (uintptr_t)__builtin_return_address(0));
 }
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */

@@ -38,13 +38,13 @@ CUEMU_INLINE void atomic_thread_fence(memory_order order, thread_scope scope = t
 
 /* Atomic access to *at: a release is a fence before it, an acquire a fence after it. On the host too. */
 template <class T, thread_scope Scope> struct cuemu_atomic_access {
-    CUEMU_MEMBER static void before(T *at, memory_order order, bool store = false)
+    CUEMU_MEMBER static void before(T *at, memory_order order, bool store = false, int scope = cuemu_scope(Scope))
     {
         if (!cuemu_in_kernel())
             return;
         if (order != memory_order_relaxed && order != memory_order_acquire && order != memory_order_consume)
             cuemu_fence(cuemu_scope(Scope));
-        store ? cuemu_atomic_store((void *)at, sizeof(T)) : cuemu_atomic((void *)at, sizeof(T));
+        store ? cuemu_atomic_store((void *)at, sizeof(T), scope) : cuemu_atomic((void *)at, sizeof(T), scope);
     }
     CUEMU_MEMBER static void after(memory_order order)
     {
@@ -85,7 +85,8 @@ template <class Self, class T, thread_scope Scope> struct cuemu_atomic_members {
     }
     CUEMU_MEMBER T load(memory_order order = memory_order_seq_cst) const
     {
-        access::before(at(), order == memory_order_seq_cst ? memory_order_acquire : order);
+        /* Blocks that only load do not race, whatever the scope. */
+        access::before(at(), order == memory_order_seq_cst ? memory_order_acquire : order, false, 1);
         T value = access::get(at());
         access::after(order);
         return value;

@@ -135,10 +135,10 @@ void cuemu_matrix_place(const void *matrix, size_t step);
 uint32_t cuemu_active_mask(void);
 
 /* ---- other device functions -------------------------------------------------------------------------------------- */
-/* Records an atomic update, which the caller then executes itself, untraced. */
-void cuemu_atomic(void *address, int size);
-void cuemu_atomic_store(void *address, int size);
-void cuemu_fence(int scope);      /* 0 block, 1 device, 2 system */
+/* Records an atomic update, which the caller then executes itself, untraced. Scopes: 0 block, 1 device, 2 system. */
+void cuemu_atomic(void *address, int size, int scope);
+void cuemu_atomic_store(void *address, int size, int scope);
+void cuemu_fence(int scope);
 void cuemu_nanosleep(void);       /* lets the block's other threads run */
 void cuemu_trap(const char *why); /* ends the kernel: __trap() or, named, what is not supported */
 int cuemu_printf(const char *format, ...) __attribute__((format(printf, 1, 2))); /* on the host: printf */
