@@ -93,7 +93,8 @@ static __global__ void __launch_bounds__(MT_HEAD_THREADS)
     /* TODO 11.13: All tiles of keys and values that a query of this block sees.
      * Hint: as in 11.6: mt_head_load, a barrier, this warp's part, a barrier. Its part: the scores; add_scores for each
      * row, of which query + r sees keys 0 .. query + r - first, and the row of s.sum shrinks in all columns; then the
-     * values. Lanes read scores that other lanes have stored: __syncwarp() before. */
+     * values. Lanes read scores that other lanes have stored, and matrix functions what all lanes have: __syncwarp()
+     * before each. */
     MT_TODO("11.13"); /* delete this line when yours stands here */
 #pragma unroll
     for (int r = 0; r < PART; r++) {

@@ -136,7 +136,8 @@ static __global__ void __launch_bounds__(MT_HEAD_THREADS)
     /* LAB 11.13 BEGIN  All tiles of keys and values that a query of this block sees.
      * Hint: as in 11.6: mt_head_load, a barrier, this warp's part, a barrier. Its part: the scores; add_scores for each
      * row, of which query + r sees keys 0 .. query + r - first, and the row of s.sum shrinks in all columns; then the
-     * values. Lanes read scores that other lanes have stored: __syncwarp() before. */
+     * values. Lanes read scores that other lanes have stored, and matrix functions what all lanes have: __syncwarp()
+     * before each. */
     for (int64_t first = 0; first < T && first < h.begin + ROWS; first += KEYS) {
         mt_head_load<COLS>(s.k, qkv + h.qkv + C, 3 * C, first, T, h.D);
         mt_head_load<COLS>(s.v, qkv + h.qkv + 2 * C, 3 * C, first, T, h.D);
@@ -149,6 +150,7 @@ static __global__ void __launch_bounds__(MT_HEAD_THREADS)
             for (int c = threadIdx.x; c < COLS; c += LANES)
                 s.sum[own + r][c] *= shrink;
         }
+        __syncwarp();
         add_values(s, own);
         __syncthreads();
     }

@@ -113,8 +113,7 @@ template <class F, class V> CUEMU_INLINE void fill_fragment(F &f, V value)
 template <class F, class T> CUEMU_INLINE void load_pairs(F &f, const T *from, unsigned ldm)
 {
     int lane = (int)cuemu_lane();
-    cuemu_matrix_place(from, ldm * sizeof(T));
-    __syncwarp();
+    cuemu_matrix_access(from, ldm * sizeof(T));
     for (int e = 0; e < F::num_elements; e += 2) {
         size_t at = (size_t)emulated::row_of<typename F::shape>(lane, e) * ldm +
                     emulated::column_of<typename F::shape>(lane, e);
@@ -137,8 +136,7 @@ CUEMU_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const T
         load_pairs(f, from, ldm);
         return;
     }
-    cuemu_matrix_place(from, ldm * sizeof(T));
-    __syncwarp();
+    cuemu_matrix_access(from, ldm * sizeof(T));
     for (int e = 0; e < shape::R * shape::C / 32; e++)
         f.x[e] = from[(size_t)emulated::column_of<shape>(lane, e) * ldm + emulated::row_of<shape>(lane, e)];
 }
@@ -147,8 +145,7 @@ CUEMU_INLINE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, 
 {
     typedef emulated::stored<accumulator, M, N, K, void> shape;
     int lane = (int)cuemu_lane();
-    cuemu_matrix_place(to, ldm * sizeof(T));
-    __syncwarp();
+    cuemu_matrix_access(to, ldm * sizeof(T));
     for (int e = 0; e < shape::R * shape::C / 32; e += 2) {
         size_t row = (size_t)emulated::row_of<shape>(lane, e), column = (size_t)emulated::column_of<shape>(lane, e);
         if (layout == mem_row_major) {

@@ -143,7 +143,8 @@ static void combine_together(emu_warp *warp, uint32_t lanes)
     {
         brought[l] = (void *)(uintptr_t)warp->lanes[l].wait.value;
     }
-    warp->lanes[__builtin_ctz(lanes)].wait.combine(brought);
+    if (warp->lanes[__builtin_ctz(lanes)].wait.combine)
+        warp->lanes[__builtin_ctz(lanes)].wait.combine(brought);
 }
 
 static void compute(emu_warp *warp, uint32_t lanes, int op)
@@ -235,7 +236,8 @@ static void finish(emu_warp *warp, uint32_t lanes)
     if (first->wait.op == TOGETHER && !check_matrix_function(warp))
         return;
     compute(warp, lanes, first->wait.op);
-    EMU_CALL(meet, warp, lanes);
+    if (first->wait.op != TOGETHER || first->wait.combine)
+        EMU_CALL(meet, warp, lanes);
     warp->in[EMU_READY] |= lanes & warp->in[EMU_AT_WARP];
     warp->in[EMU_AT_WARP] &= ~lanes;
 }

@@ -117,15 +117,17 @@ void cuemu_mma(float *d, const uint32_t *a, const uint32_t *b, const float *c, i
     emu_together(multiply_all, &(product){ a, b, c, d, k, bf16 }, HERE);
 }
 
-void cuemu_matrix_place(const void *matrix, size_t step)
+void cuemu_matrix_access(const void *matrix, size_t step)
 {
-    if ((uintptr_t)matrix % 32 == 0 && step % 16 == 0)
-        return;
-    emu_error(
-        EMU_MISALIGNED, EMU_HERE,
-        "misaligned matrix of wmma: it begins %d bytes behind a multiple of 32, its rows are %zu bytes apart\n"
-        "hint: a matrix begins at a multiple of 32 bytes, and its rows are a multiple of 16 bytes apart: 4 floats, "
-        "or 8 elements of 16 bits; where they are not, go through shared memory",
-        (int)((uintptr_t)matrix % 32), step);
-    emu_kill(cudaErrorMisalignedAddress);
+    emu_device_only("load_matrix_sync", HERE);
+    if ((uintptr_t)matrix % 32 || step % 16) {
+        emu_error(
+            EMU_MISALIGNED, EMU_HERE,
+            "misaligned matrix of wmma: it begins %d bytes behind a multiple of 32, its rows are %zu bytes apart\n"
+            "hint: a matrix begins at a multiple of 32 bytes, and its rows are a multiple of 16 bytes apart: 4 floats, "
+            "or 8 elements of 16 bits; where they are not, go through shared memory",
+            (int)((uintptr_t)matrix % 32), step);
+        emu_kill(cudaErrorMisalignedAddress);
+    }
+    emu_together(NULL, NULL, HERE);
 }

@@ -128,9 +128,9 @@ void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine);
 void cuemu_load_matrix(uint32_t *to, size_t shared, int count, int transposed);
 /* mma m16n8k8 or m16n8k16 of f16 or bf16: a lane's 4 elements of d = a b + c; k / 4 registers of a and k / 8 of b. */
 void cuemu_mma(float *d, const uint32_t *a, const uint32_t *b, const float *c, int k, int bf16);
-/* What CUDA demands of a matrix of load_matrix_sync and store_matrix_sync: where it begins, and the bytes from one row
- * (or column) to the next. */
-void cuemu_matrix_place(const void *matrix, size_t step);
+/* Before load_matrix_sync and store_matrix_sync: checks what CUDA demands of the matrix, where it begins and the bytes
+ * from one row (or column) to the next, and waits for all 32 lanes. That orders no accesses to memory. */
+void cuemu_matrix_access(const void *matrix, size_t step);
 /* The lanes of this warp that execute this call together (__activemask, coalesced_threads). */
 uint32_t cuemu_active_mask(void);
 
