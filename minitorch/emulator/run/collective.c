@@ -75,12 +75,18 @@ static uint64_t shuffled(emu_thread *self, uint32_t lanes)
     const emu_warp *warp = self->warp;
     if (EMU_LIKELY(lanes >> from & 1))
         return warp->lanes[from].wait.value;
-    const char *why = from >= warp->size           ? "the block has no such thread"
-                      : !(warp->alive >> from & 1) ? "it has returned"
-                                                   : "it is not in the mask";
-    emu_warning_of(self, EMU_SYNC, (emu_site){ .pc = self->wait.pc },
-                   "%s: lane %d reads lane %d, which does not take part (%s): the value is undefined",
-                   op_name[self->wait.op], self->lane, from, why);
+    bool returned = from < warp->size && !(warp->alive >> from & 1);
+    const char *why = from >= warp->size ? "the block has no such thread"
+                      : returned         ? "it has returned"
+                                         : "it is not in the mask";
+    /* In a sum by __shfl_down_sync only the first lane's result counts: the last lanes may read what is not there. */
+    bool unused = self->wait.op == CUEMU_SHFL_DOWN && !returned && self->lane != __builtin_ctz(lanes);
+    (unused ? emu_warning_of : emu_error_of)(
+        self, EMU_SYNC, (emu_site){ .pc = self->wait.pc },
+        "%s: lane %d reads lane %d, which does not take part (%s): the value is undefined\n"
+        "hint: a lane may be read only if it executes the shuffle, too: call it where no branch or return depends on "
+        "the lane, or choose mask and width so that all lanes that are read are among those that call",
+        op_name[self->wait.op], self->lane, from, why);
     return UNDEFINED;
 }
 
