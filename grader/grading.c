@@ -190,13 +190,16 @@ static mt_status visit_mine(mg_bench *bench, const mg_options *o, mg_results *re
     return status == MT_OK ? visit_later(bench, o, results, visit) : status;
 }
 
-/* Link; if that fails, without the units at fault. */
-static mt_status link_worker(mg_bench *bench, const mg_options *o, mg_results *results)
+mt_status mg_link_worker(mg_bench *bench, const mg_options *o, mg_results *results)
 {
     char log[sizeof results->build_log] = "";
     mg_build *b = &bench->build;
     size_t used = strlen(results->build_log), left = sizeof results->build_log - used;
     mt_status status = mg_build_worker(b, o->lab->id, MG_MINE, bench->worker_path, log, sizeof log);
+    if (status == MT_ERR_FORMAT && b->unaskeds) {
+        status = mg_build_more(b, &bench->info, NULL, results->build_log, sizeof results->build_log);
+        return status == MT_OK ? mg_link_worker(bench, o, results) : status;
+    }
     if (status != MT_ERR_FORMAT)
         return status;
     status = mg_build_repair(b, &bench->info, results->build_log, sizeof results->build_log);
@@ -220,7 +223,7 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
     if (o->capture)                                       /* make debug links the same once more */
         mg_path(bench->build.listed, "%s.parts", o->capture);
     if (status == MT_OK)
-        status = link_worker(bench, o, results);
+        status = mg_link_worker(bench, o, results);
     mg_path(bench->launcher_path, "%s/bin/launch", bench->build.scratch);
     bench->worker.path = bench->worker_path;
     bench->worker.launcher = bench->launcher_path;
@@ -299,6 +302,8 @@ static mt_status grade_in(mg_results *results, const mg_options *o, mg_bench *be
     if (status != MT_OK)
         return status;
     bench->build.any_symbol = o->any_symbol;
+    if (o->step && strchr(o->step, '.') && !o->mine && !o->capture) /* make debug links all units */
+        snprintf(bench->build.step, sizeof bench->build.step, "%.*s", (int)strcspn(o->step, " "), o->step);
     status = make_worker(bench, o, results);
     if (status != MT_OK && (status != MT_ERR_FORMAT || !results->build_log[0])) /* ours, or there are no units */
         return status;

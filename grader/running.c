@@ -62,11 +62,22 @@ void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_
     }
 }
 
-/* Run row i; the session is that of the row before, if they are of one group. */
-static mg_session *run_row(mg_results *results, int64_t i, mg_bench *bench, mg_session *session)
+/* The row has called a unit that was left out: compile that, and link. False: the row stands as it is. */
+static bool add_asked(mg_results *results, const mg_options *o, mg_bench *bench)
+{
+    char unit[sizeof bench->asked];
+    memcpy(unit, bench->asked, sizeof unit);
+    bench->asked[0] = bench->counting_path[0] = bench->uncounted[0] = 0;
+    mt_status status = mg_build_more(&bench->build, &bench->info, unit, results->build_log, sizeof results->build_log);
+    return status == MT_OK && mg_link_worker(bench, o, results) == MT_OK;
+}
+
+/* Run row i; the session is that of the row before, if they are of one group. Without options nothing is compiled. */
+static mg_session *run_row(mg_results *results, int64_t i, const mg_options *o, mg_bench *bench, mg_session *session)
 {
     mg_row *row = &results->rows[i];
-    const mg_row *first = unwritten(results, i);
+    const mg_row *first = unwritten(results, i), before = *row;
+    const uint32_t shift = bench->shift;
     mg_run run;
     double begin = mt_now();
     mg_run_begin(&run, bench, row, session);
@@ -77,7 +88,18 @@ static mg_session *run_row(mg_results *results, int64_t i, mg_bench *bench, mg_s
     mg_run_end(&run);
     row->ran = !mg_stop;
     row->seconds = mt_now() - begin;
-    return run.session;
+    if (!bench->asked[0] || !o || mg_stop)
+        return run.session;
+    mg_session_end(run.session);
+    if (add_asked(results, o, bench)) {
+        *row = before;
+        bench->shift = shift; /* the same calls at the same addresses */
+        return run_row(results, i, o, bench, NULL);
+    }
+    row->verdict = MG_ERROR;
+    row->unwritten = false;
+    snprintf(row->detail, sizeof row->detail, "%s", mt_last_error());
+    return NULL;
 }
 
 void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, const bool *only, mg_shown *shown)
@@ -98,7 +120,7 @@ void mg_run_rows(mg_results *results, const mg_options *o, mg_bench *bench, cons
         group = row->group;
         if (shown && o->watcher)
             o->watcher->next(row, done++, count);
-        session = run_row(results, i, bench, session);
+        session = run_row(results, i, shown ? o : NULL, bench, session);
         ended = shown && o->until_failure && mg_row_failed(row);
         if (ended)
             results->count = i + 1;

@@ -16,5 +16,9 @@ typedef struct mg_shown {
  * value is seen soon; they stay at their place in results. */
 void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
 
+/* mg_link_worker -- link the worker with the submission's units; if that fails, with those too that were left out, and
+ * then without those at fault. */
+mt_status mg_link_worker(mg_bench *bench, const mg_options *options, mg_results *results);
+
 /* mg_show_changes -- show rows again that the search for the lab at fault, or a row that measures, has changed. */
 void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher);

@@ -21,6 +21,9 @@ typedef struct mg_build {
     bool cuda;                 /* the lab has .cu units: they run in the emulator */
     char broken[MG_UNITS][64]; /* units that do not build: a stub takes their place (stub.c) */
     int brokens;
+    char step[8];               /* "11.5": only this step is graded; "": all are */
+    char unasked[MG_UNITS][64]; /* units that no row has called so far: a stub takes their place, too */
+    int unaskeds;
     char listed[PATH_MAX]; /* a file for the list of what the worker with the student's units is linked of; "": none */
     mg_work work;
     uint64_t known; /* a hash of what compilers read besides the units (kept.h) */
@@ -46,6 +49,13 @@ void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
  * processor time for compiling is used up, the units that are left are broken. Fails if the compiler could not be run.
  */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
+
+/* mg_build_more -- a row has called this unit of the graded lab, which was left out because b->step is not in its text
+ * (NULL: all that were left out): compile it as above. Workers must be linked again. */
+mt_status mg_build_more(mg_build *b, const mg_labinfo *info, const char *unit, char *log, size_t size);
+
+/* mg_is_unasked -- whether a unit of this name was left out. */
+bool mg_is_unasked(const mg_build *b, const char *unit);
 
 /* mg_build_later -- whether the reference of a lab is handed out later (make release): what was built for it are
  * skeletons. The student's own units take its place beside those of later labs. */

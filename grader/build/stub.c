@@ -35,31 +35,54 @@ static bool write_symbol(FILE *out, const char *line, const char *member, const 
 
 /* What the reference's unit exports is in the list that `make` writes (Makefile): neither its object nor its text need
  * be there, and the student's may be missing. */
-static mt_status write_stub(const mg_build *b, const char *path, const char *id, const char *unit)
+static mt_status write_stub(const mg_build *b, const char *path, const char *id, const char (*unit)[64], int units)
 {
     char list[PATH_MAX], member[PATH_MAX], line[1024];
-    bool any = false;
+    int found = 0;
     mg_path(list, "%s/defined", b->build);
-    mg_path(member, "units/%s/%.*s.o: ", id, (int)strcspn(unit, "."), unit);
     FILE *in = fopen(list, "re"), *out = fopen(path, "we");
     if (out)
         fputs("#include \"core/base.h\"\n", out);
-    while (in && out && fgets(line, sizeof line, in))
-        any = write_symbol(out, line, member, unit) || any;
+    for (int i = 0; in && out && i < units; i++) {
+        bool any = false;
+        mg_path(member, "units/%s/%.*s.o: ", id, (int)strcspn(unit[i], "."), unit[i]);
+        rewind(in);
+        while (fgets(line, sizeof line, in))
+            any = write_symbol(out, line, member, unit[i]) || any;
+        found += any;
+    }
     if (in)
         fclose(in);
     if (!out || fclose(out))
         return mt_fail(MT_ERR_IO, "cannot write %s", path);
-    return any ? MT_OK : mt_fail(MT_ERR_UNAVAILABLE, "%s: no symbols of %s (run make first)", list, unit);
+    return found == units ? MT_OK
+                          : mt_fail(MT_ERR_UNAVAILABLE, "%s: no symbols of a unit of %s (run make first)", list, id);
 }
 
-/* Compile the stub of a unit into `object`. */
-static mt_status make_stub(const mg_build *b, const char *id, const char *unit, const char *object)
+/* Compile the stub of units into `object`. */
+static mt_status make_stubs(const mg_build *b, const char *id, const char (*unit)[64], int units, const char *object)
 {
     char path[PATH_MAX], log[1024];
     mg_path(path, "%s/src/stub.c", b->scratch);
-    mt_status status = write_stub(b, path, id, unit);
+    mt_status status = write_stub(b, path, id, unit, units);
     return status == MT_OK ? mg_compile_c(b, "stub.c", "stub.c", object, false, NULL, log, sizeof log) : status;
+}
+
+static mt_status make_stub(const mg_build *b, const char *id, const char *unit, const char *object)
+{
+    char name[1][64];
+    snprintf(name[0], sizeof name[0], "%s", unit);
+    return make_stubs(b, id, name, 1, object);
+}
+
+mt_status mg_stub_unasked(const mg_build *b, const char *id)
+{
+    char object[PATH_MAX];
+    mg_path(object, "%s/obj/%s/unasked.o", b->scratch, id);
+    if (b->unaskeds > 0)
+        return make_stubs(b, id, b->unasked, b->unaskeds, object);
+    unlink(object);
+    return MT_OK;
 }
 
 mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit)

@@ -23,6 +23,9 @@ mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit);
 /* Where debug information has the folder src/ of the scratch folder. */
 #define MG_UNITS_PLACE "/units"
 
+/* mg_stub_unasked -- one stub for all units that were left out (mg_build_more), beside the objects of the others. */
+mt_status mg_stub_unasked(const mg_build *b, const char *id);
+
 /* mg_compile_c -- gcc with a unit's flags, in the folder src/ of the scratch folder, of `source` (a path from there)
  * into `object`; judge.h says what is beside it then. In src/ it sees `readable` only, the source or its folder. `work`
  * as for mg_run_tool. */

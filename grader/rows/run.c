@@ -137,6 +137,8 @@ static void judge_unwritten(mg_run *run)
     if (said)
         sscanf(said, "\nTODO %63[^:]:%*[^(](%111[^)])", missing, where);
     bool broken = mg_is_broken(build, missing);
+    if (mg_is_unasked(build, missing))
+        strcpy(run->bench->asked, missing);
     mg_judge(run, broken ? MG_FAIL : MG_TODO, "%s", "");
     row->unwritten = true;
     if (broken) {

@@ -15,6 +15,7 @@ typedef struct mg_bench {
     char reference_path[PATH_MAX]; /* empty until a race needs it */
     char counting_path[PATH_MAX];  /* empty until a count of memory traffic needs it */
     char uncounted[600];           /* why the units cannot be built for counting, although they build otherwise */
+    char asked[64];                /* a unit that was left out and that a call needed (mg_build_more); else empty */
     uint64_t seed;
     mg_capture capture;
     bool marking;   /* the limits of the check are the only ones */

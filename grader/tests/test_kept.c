@@ -10,6 +10,8 @@ enum { TOY = 1, OTHER = 2 };
 
 static toy t;
 static char said[8192];
+static const char *step = "", *called; /* what is graded, and a unit that its rows call besides */
+static int waiting;                    /* the units that are left out at the end */
 
 static void open_toy(void)
 {
@@ -41,11 +43,19 @@ static int compiled(bool counted)
                  "%s", mt_last_error());
     toy_shell("mkdir -p %s/src/labs/90-toy && cp %s/mine/*.c %s/src/labs/90-toy/", scratch.path, t.root, scratch.path);
     said[0] = 0;
+    strcpy(build.step, step);
     cr_expect_eq(mg_build_units(&build, &info, said, sizeof said), MT_OK, "%s", mt_last_error());
+    if (called)
+        cr_expect_eq(mg_build_more(&build, &info, called, said, sizeof said), MT_OK, "%s", mt_last_error());
     if (counted)
         cr_expect_eq(mg_build_worker(&build, "90-toy", MG_MINE | MG_COUNTED, path, said, sizeof said), MT_ERR_FORMAT,
                      "the toy has no object that counts");
+    mg_path(path, "%s/obj/90-toy/unasked.o", scratch.path);
+    cr_expect_eq(access(path, F_OK) == 0, build.unaskeds > 0, "a stub takes the place of what is left out");
+    waiting = mg_is_unasked(&build, "toy.c") * TOY | mg_is_unasked(&build, "other.c") * OTHER;
     for (int i = 0; i < 2; i++) {
+        if (waiting >> i & 1)
+            continue;
         mg_path(path, "%s/obj/%s90-toy/%s.i", scratch.path, counted ? "counted/" : "", names[i]);
         found |= (access(path, F_OK) == 0) << i;
         mg_path(path, "%s/obj/%s90-toy/%s.o", scratch.path, counted ? "counted/" : "", names[i]);
@@ -103,6 +113,28 @@ Test(kept, a_unit_that_includes_another_is_not_kept, .init = open_toy, .fini = c
               "int toy(void) { return other(); }\n");
     cr_expect_eq(compiled(false), TOY | OTHER);
     cr_expect_eq(compiled(false), TOY);
+}
+
+/* Where one step is graded, a unit that does not name it waits until a row calls it. */
+Test(kept, a_unit_of_another_step_waits_until_it_is_called, .init = open_toy, .fini = close_toy)
+{
+    toy_write(&t, "mine/toy.c", "/* LAB 90.1 BEGIN */ int toy(void) { return 1; }\n");
+    toy_write(&t, "mine/other.c", "/* LAB 90.10 BEGIN */ int other(void) { return 1; }\n");
+    step = "90.1";
+    cr_expect_eq(compiled(false), TOY);
+    cr_expect_eq(waiting, OTHER);
+    step = "90.10";
+    cr_expect_eq(compiled(false), OTHER);
+    cr_expect_eq(waiting, TOY);
+    step = "90.3";
+    called = "toy.c";
+    toy_shell("rm -r %s/kept", t.build);
+    cr_expect_eq(compiled(false), TOY);
+    cr_expect_eq(waiting, OTHER, "it was not called");
+    step = "";
+    called = NULL;
+    cr_expect_eq(compiled(false), OTHER);
+    cr_expect_eq(waiting, 0, "all of a lab are compiled");
 }
 
 Test(kept, only_the_newest_stay, .init = open_toy, .fini = close_toy)
