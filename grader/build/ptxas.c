@@ -40,12 +40,13 @@ static const char *find_nvcc(void)
     return NULL;
 }
 
+/* Compile a unit; *alone becomes false for one that includes others of its folder, whose figures may not be kept. */
 static mt_status compile(const mg_build *b, const char *id, const char *nvcc, const char *unit, int arch,
-                         const char *folder, char *log, size_t size)
+                         const char *folder, bool *alone, char *log, size_t size)
 {
     char source[PATH_MAX], readable[PATH_MAX], include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX], target[32];
     mg_build_source(b, id, source);
-    mg_path(readable, "%s/%s", source, unit);
+    mg_path(readable, "%s/%s", source, *alone ? unit : "");
     mg_path(include, "%s/include", b->scratch);
     mg_path(flag, "-I%s", include);
     mg_path(object, "%s/unit.cubin", folder);
@@ -59,7 +60,11 @@ static mt_status compile(const mg_build *b, const char *id, const char *nvcc, co
     box.readable[0] = include;
     box.readable[1] = readable;
     box.writable[0] = folder;
-    return mg_run_tool(&box, unit, NULL, log, size);
+    mt_status status = mg_run_tool(&box, unit, NULL, log, size);
+    if (status != MT_ERR_FORMAT || !*alone || !strstr(log, "No such file"))
+        return status;
+    *alone = false;
+    return compile(b, id, nvcc, unit, arch, folder, alone, log, size);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -169,15 +174,15 @@ static void remember(const facts *f, char *text, size_t size)
 
 /* ---- the facts of a unit ------------------------------------------------------------------------ */
 
-static mt_status measure(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, char *log,
-                         size_t size)
+static mt_status measure(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, bool *alone,
+                         char *log, size_t size)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     mg_path(folder, "%s/obj/ptxas", b->scratch);
     mt_status status = mg_folder(folder, true);
     for (int i = 0; status == MT_OK && i < ARCHS; i++) {
         f[i] = (facts){ .arch = archs[i].arch };
-        status = compile(b, id, nvcc, unit, archs[i].arch, folder, log, size);
+        status = compile(b, id, nvcc, unit, archs[i].arch, folder, alone, log, size);
         mg_path(path, "%s/%.*s.ptx", folder, (int)strcspn(unit, "."), unit);
         if (status == MT_OK)
             status = mg_is_plain(path);
@@ -198,8 +203,9 @@ static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, c
     mg_path(source, "labs/%s/%s", id, unit);
     if (mg_kept_take(b, "ptxas", source, NULL, text, sizeof text) && recall(text, f))
         return MT_OK;
-    mt_status status = measure(b, id, nvcc, unit, f, log, size);
-    if (status == MT_OK) {
+    bool alone = true;
+    mt_status status = measure(b, id, nvcc, unit, f, &alone, log, size);
+    if (status == MT_OK && alone) {
         remember(f, text, sizeof text);
         mg_kept_put(b, "ptxas", source, NULL, text);
     }
