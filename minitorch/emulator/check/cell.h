@@ -12,8 +12,9 @@ typedef struct emu_cell {
     uint32_t value;     /* the word after the write */
     uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, flag: 1, stamp: 16 */
     uint32_t read_tag, read_pc;
-    uint32_t lanes;  /* of the last warp that read it, without those that have updated it by an atomic since */
-    uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, free: 1, byte mask: 4, volatile: 1, other blocks' bytes: 4, stamp:
+    uint32_t lanes; /* of the last warp that read it, without those that have updated it by an atomic since */
+    uint32_t
+        reader; /* warp: 5 bits, OTHER_WARPS: 1, CONSTANT: 1, byte mask: 4, volatile: 1, other blocks' bytes: 4, stamp:
                         16 */
 } emu_cell;
 
@@ -25,6 +26,7 @@ typedef struct emu_cell {
 #define BLOCK_ATOMIC (ATOMIC | WRITER_FLAG) /* by an atomic whose scope is its block */
 #define WARP         0x1fu
 #define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
+#define CONSTANT     0x40u /* these bytes were read by __ldg in this launch */
 #define READER_BYTES 7
 #define READER_FLAG  0x800u
 #define OTHER_BLOCKS 12 /* the bytes that earlier blocks of this worker have read in this launch */
@@ -36,8 +38,9 @@ static inline bool emu_is_flag(uint32_t writer)
     return (writer & BLOCK_ATOMIC) == ATOMIC || (writer & BLOCK_ATOMIC) == WRITER_FLAG;
 }
 
-/* How two accesses race; NARROW_ATOMIC: both are atomic, but one of them for the threads of its block only. */
-typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS, NARROW_ATOMIC } emu_conflict;
+/* How two accesses race. NARROW_ATOMIC: both are atomic, but one of them for the threads of its block only.
+ * CONSTANT_LOAD: one of them is an __ldg, whatever orders the two. */
+typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS, NARROW_ATOMIC, CONSTANT_LOAD } emu_conflict;
 
 /* The other access of a race. */
 typedef struct emu_other {

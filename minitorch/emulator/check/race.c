@@ -61,6 +61,10 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
     *rank = warp * EMU_WARP_SIZE;
+    if (c->reader & CONSTANT && c->reader >> READER_BYTES & bytes) {
+        *rank += lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+        return CONSTANT_LOAD;
+    }
     if (access & ATOMIC && c->reader & READER_FLAG && (!(access & WRITER_FLAG) || c->read_tag >= t->block_tag))
         return NONE;
     if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* the time of their reads is not recorded */
@@ -100,7 +104,7 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
 {
 #define OWN    "is the index right? If several threads change one element, use an atomic"
 #define NARROW "a function whose name ends in _block is atomic for the threads of its block only: use it without _block"
-    static const char *const advice[2][NARROW_ATOMIC + 1] = {
+    static const char *const advice[2][CONSTANT_LOAD + 1] = {
         { [SAME_WARP] = "there is no barrier between the accesses, __syncthreads() or within a warp __syncwarp(): "
                         "lanes need not run in "
                         "lockstep; if several threads add to one element, use an atomic",
@@ -110,7 +114,9 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
         { [SAME_WARP] = "lanes of a warp need not run in lockstep: " OWN,
           [SAME_BLOCK] = "warps run in any order: " OWN ", or a barrier",
           [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel",
-          [NARROW_ATOMIC] = "blocks run at the same time: " NARROW },
+          [NARROW_ATOMIC] = "blocks run at the same time: " NARROW,
+          [CONSTANT_LOAD] = "__ldg loads by a cache that does not see the stores of the same launch, even behind a "
+                            "barrier: load what the kernel writes without it" },
     };
     char where[300], who[300];
     if (emu_reported(t, thread, EMU_RACE, pc, harmless))
@@ -191,7 +197,7 @@ static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, con
                                                               bool atomic)
 {
     emu_other reader = { emu_order_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
-    if (atomic && how != BETWEEN_BLOCKS) /* a block that has ended executes no further atomic */
+    if (atomic && how < BETWEEN_BLOCKS) /* a block that has ended executes no further atomic */
         add_suspect(t, rank, (emu_suspect){ emu_self, pc, address, "writes", how, reader });
     else
         emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
@@ -219,7 +225,7 @@ static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_
     uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
     uint32_t were = was >> READER_BYTES & 0xf, flags = 0, lanes = bit;
     if (c->read_tag >= since)
-        flags = was & 0xfu << OTHER_BLOCKS;
+        flags = was & (0xfu << OTHER_BLOCKS | (were == bytes ? CONSTANT : 0));
     if (c->read_tag >= since && c->read_tag < t->block_tag && c->lanes)
         flags |= were << OTHER_BLOCKS;
     if (c->read_tag == t->tag && (were & bytes) == bytes) {
@@ -316,6 +322,18 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
     }
 }
 
+/* The load itself has been checked and recorded. */
+static void check_constant(emu_tracer *t, emu_cell *c, uintptr_t address, uint32_t bytes, uintptr_t pc)
+{
+    emu_other writer = { .block = emu_order_block(t, c->write_tag),
+                         .rank = c->writer & RANK,
+                         .pc = full_pc(c->write_pc),
+                         .does = "writes" };
+    if (c->write_tag >= t->turns[0].tag && c->writer >> WRITER_BYTES & bytes)
+        emu_race_report(t, emu_self, pc, "reads", address, &writer, CONSTANT_LOAD, false);
+    c->reader |= CONSTANT;
+}
+
 void emu_race_settle(emu_tracer *t)
 {
     uintptr_t word = t->pending.address & ~(uintptr_t)3;
@@ -353,12 +371,26 @@ static __attribute__((noinline)) emu_cell *open_page(emu_pages *pages, size_t pa
     return pages->live[page] = pages->owned[page];
 }
 
-void emu_race_global(emu_tracer *t, uintptr_t address, int size, int kind, uintptr_t pc)
+static inline emu_cell *global_cell(emu_tracer *t, uintptr_t address)
 {
     size_t position = emu_position(address), page = position >> EMU_PAGE_SHIFT;
     emu_cell *cells = t->pages.live[page];
     if (EMU_UNLIKELY(!cells))
         cells = open_page(&t->pages, page);
-    cells += position / 4 % EMU_PAGE_CELLS;
-    check(t, cells, address, size, kind, pc, t->launch_tag);
+    return cells + position / 4 % EMU_PAGE_CELLS;
+}
+
+void emu_race_global(emu_tracer *t, uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    check(t, global_cell(t, address), address, size, kind, pc, t->launch_tag);
+}
+
+void emu_race_constant_load(emu_tracer *t, uintptr_t address, size_t size, uintptr_t pc)
+{
+    uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf;
+    if (emu_position(address) >= emu_positions())
+        return; /* shared or local memory */
+    emu_cell *cells = global_cell(t, address);
+    for (size_t i = 0; i < (size > 4 ? size / 4 : 1); i++)
+        check_constant(t, &cells[i], address + 4 * i, bytes, pc);
 }

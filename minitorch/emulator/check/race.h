@@ -6,6 +6,8 @@
 
 void emu_race_begin_block(emu_tracer *tracer);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
+/* The running thread has loaded global memory by __ldg. */
+void emu_race_constant_load(emu_tracer *tracer, uintptr_t address, size_t size, uintptr_t pc);
 void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 /* The common case of a load: a lane of the warp has read the words since the warp last synchronised, and no thread has
  * written them at tag `before` or later. Then there is nothing to check. False: call emu_race_global or _shared. */

@@ -184,6 +184,12 @@ static void fence(int scope)
         emu_order_block_fence(emu_tracing);
 }
 
+static void constant_load(const void *address, size_t size, uintptr_t pc)
+{
+    if (emu_tracing && emu_tracing->races)
+        emu_race_constant_load(emu_tracing, (uintptr_t)address, size, pc);
+}
+
 static void launch_end(emu_launch *launch)
 {
     emu_tracer *took_part[MOST_TRACERS];
@@ -223,5 +229,6 @@ __attribute__((constructor(110))) static void install(void)
     emu_hook.pause = pause_warp;
     emu_hook.atomic = emu_trace_atomic;
     emu_hook.access = emu_trace_access;
+    emu_hook.constant_load = constant_load;
     emu_hook.fence = fence;
 }

@@ -17,8 +17,9 @@ typedef struct emu_hooks {
     void (*barrier)(emu_worker *worker);          /* all live threads have arrived; interval is not yet incremented */
     void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes have synchronised in a warp function */
     void (*pause)(emu_warp *warp);                /* no lane can continue: merge their records, empty the buffers */
-    void (*atomic)(void *address, int size, int scope, uintptr_t pc);     /* size < 0: a store of -size bytes */
-    void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* by the runtime, for the running thread */
+    void (*atomic)(void *address, int size, int scope, uintptr_t pc);      /* size < 0: a store of -size bytes */
+    void (*access)(void *address, size_t size, bool write, uintptr_t pc);  /* by the runtime, for the running thread */
+    void (*constant_load)(const void *address, size_t size, uintptr_t pc); /* after it */
     void (*fence)(int scope);
     void (*allocated)(emu_allocation *allocation);
     void (*freed)(emu_allocation *allocation);          /* before its memory is poisoned */

@@ -116,6 +116,12 @@ void cuemu_atomic(void *address, int size, int scope)
     EMU_CALL(atomic, address, size, scope, (uintptr_t)__builtin_return_address(0));
 }
 
+void cuemu_constant_load(const void *address, size_t size)
+{
+    if (emu_self)
+        EMU_CALL(constant_load, address, size, (uintptr_t)__builtin_return_address(0));
+}
+
 void cuemu_atomic_store(void *address, int size, int scope)
 {
     emu_device_only("an atomic store", (uintptr_t)__builtin_return_address(0));

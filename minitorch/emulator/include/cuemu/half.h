@@ -127,9 +127,7 @@ CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, 
     CUEMU_HALF_FUNCTION(H2, __hfma2, CUEMU_PAIR(H2 a, H2 b, H2 c), H2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y))) \
     CUEMU_HALF_FUNCTION(H2, h2exp, H2 a, H2(hexp(a.x), hexp(a.y)))                                                   \
     CUEMU_HALF_FUNCTION(float, __low2float, H2 a, (float)a.x)                                                        \
-    CUEMU_HALF_FUNCTION(float, __high2float, H2 a, (float)a.y)                                                       \
-    CUEMU_HALF_LOADS(H)                                                                                              \
-    CUEMU_HALF_LOADS(H2)
+    CUEMU_HALF_FUNCTION(float, __high2float, H2 a, (float)a.y)
 
 #define CUEMU_PAIR(...) __VA_ARGS__
 #define CUEMU_HALF_FUNCTION(R, name, parameters, expression) \
@@ -146,8 +144,5 @@ CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, 
 #define CUEMU_HALF_COMPARISON(H, op, function)                                         \
     CUEMU_HALF_FUNCTION(bool, operator op, CUEMU_PAIR(H a, H b), (float)a op(float) b) \
     CUEMU_HALF_FUNCTION(bool, function, CUEMU_PAIR(H a, H b), (float)a op(float) b)
-#define CUEMU_HALF_LOADS(H)                         \
-    CUEMU_HALF_FUNCTION(H, __ldg, const H *at, *at) \
-    CUEMU_HALF_FUNCTION(H, __ldcs, const H *at, *at)
 
 #endif

@@ -202,7 +202,13 @@ CUEMU_INLINE int __dp4a(int x, int y, int sum)
     return sum;
 }
 
-/* ---- loads and stores with a cache hint, which changes nothing here ---- */
+/* ---- loads and stores with a cache hint, which changes nothing here: but __ldg may load only what no thread writes */
+template <class T> CUEMU_INLINE T __ldg(const T *at)
+{
+    T value = *at;
+    cuemu_constant_load(at, sizeof value);
+    return value;
+}
 #define CUEMU_LOAD(name)                                \
     template <class T> CUEMU_INLINE T name(const T *at) \
     {                                                   \
@@ -213,7 +219,6 @@ CUEMU_INLINE int __dp4a(int x, int y, int sum)
     {                                                                      \
         *at = value;                                                       \
     }
-CUEMU_LOAD(__ldg)
 CUEMU_LOAD(__ldcs)
 CUEMU_LOAD(__ldcg)
 CUEMU_LOAD(__ldca)

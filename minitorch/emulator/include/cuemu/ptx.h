@@ -106,13 +106,13 @@ CUEMU_INLINE float ptx_reciprocal(float x)
 {
     return 1.0f / x;
 }
-template <class T> CUEMU_INLINE T ptx_load(const void *at)
+template <class T, bool CONSTANT = false> CUEMU_INLINE T ptx_load(const void *at)
 {
-    return *(const T *)at;
+    return CONSTANT ? __ldg((const T *)at) : *(const T *)at;
 }
-template <class V, class T> CUEMU_INLINE void ptx_load4(T &a, T &b, T &c, T &d, const void *at)
+template <class V, bool CONSTANT = false, class T> CUEMU_INLINE void ptx_load4(T &a, T &b, T &c, T &d, const void *at)
 {
-    V v = *(const V *)at;
+    V v = ptx_load<V, CONSTANT>(at);
     a = v.x, b = v.y, c = v.z, d = v.w;
 }
 CUEMU_INLINE void ptx_store4(void *at, float a, float b, float c, float d)

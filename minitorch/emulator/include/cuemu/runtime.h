@@ -135,6 +135,8 @@ void cuemu_matrix_access(const void *matrix, size_t step);
 uint32_t cuemu_active_mask(void);
 
 /* ---- other device functions -------------------------------------------------------------------------------------- */
+/* After a load of what no thread of the launch may write: __ldg. */
+void cuemu_constant_load(const void *address, size_t size);
 /* Records an atomic update, which the caller then executes itself, untraced. Scopes: 0 block, 1 device, 2 system. */
 void cuemu_atomic(void *address, int size, int scope);
 void cuemu_atomic_store(void *address, int size, int scope);
