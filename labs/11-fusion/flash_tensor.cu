@@ -63,8 +63,7 @@ template <int PARTS> static __device__ __forceinline__ void add_values(tiles<PAR
 {
     enum { COLS = tiles<PARTS>::COLS };
     /* TODO 11.13: For each 16 columns: the fragment of sums from shared memory, four products, and back.
-     * Hint: load the weights' four fragments once. wmma::load_matrix_sync has the layout of sums as its last argument,
-     * wmma::mem_row_major. Values are row_major here. */
+     * Hint: load the weights' fragments once, sums with wmma::mem_row_major as last argument; values are row_major. */
     MT_TODO("11.13"); /* delete this line when yours stands here */
 }
 
@@ -93,8 +92,7 @@ static __global__ void __launch_bounds__(MT_HEAD_THREADS)
     /* TODO 11.13: All tiles of keys and values that a query of this block sees.
      * Hint: as in 11.6: mt_head_load, a barrier, this warp's part, a barrier. Its part: the scores; add_scores for each
      * row, of which query + r sees keys 0 .. query + r - first, and the row of s.sum shrinks in all columns; then the
-     * values. Lanes read scores that other lanes have stored, and matrix functions what all lanes have: __syncwarp()
-     * before each. */
+     * values. Scores and products read what other lanes have stored: __syncwarp() before each. */
     MT_TODO("11.13"); /* delete this line when yours stands here */
 #pragma unroll
     for (int r = 0; r < PART; r++) {

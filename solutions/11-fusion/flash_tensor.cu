@@ -76,8 +76,7 @@ static __device__ __forceinline__ float add_scores(running *r, T *weight, const 
     float b = lane + LANES <= last ? score[lane + LANES] * scale : -INFINITY;
     float before = r->max;
     r->max = mt_larger()(before, mt_warp_max(mt_larger()(a, b)));
-    a = expf(a - r->max);
-    b = expf(b - r->max);
+    a = expf(a - r->max), b = expf(b - r->max);
     weight[lane] = T(a);
     weight[lane + LANES] = T(b);
     shrink = expf(before - r->max);
@@ -91,8 +90,7 @@ template <int PARTS> static __device__ __forceinline__ void add_values(tiles<PAR
 {
     enum { COLS = tiles<PARTS>::COLS };
     /* LAB 11.13 BEGIN  For each 16 columns: the fragment of sums from shared memory, four products, and back.
-     * Hint: load the weights' four fragments once. wmma::load_matrix_sync has the layout of sums as its last argument,
-     * wmma::mem_row_major. Values are row_major here. */
+     * Hint: load the weights' fragments once, sums with wmma::mem_row_major as last argument; values are row_major. */
     rows_of x[KEYS / PART];
     wmma::fragment<wmma::matrix_b, PART, PART, PART, bf16, wmma::row_major> y;
     sums sum;
@@ -136,8 +134,7 @@ static __global__ void __launch_bounds__(MT_HEAD_THREADS)
     /* LAB 11.13 BEGIN  All tiles of keys and values that a query of this block sees.
      * Hint: as in 11.6: mt_head_load, a barrier, this warp's part, a barrier. Its part: the scores; add_scores for each
      * row, of which query + r sees keys 0 .. query + r - first, and the row of s.sum shrinks in all columns; then the
-     * values. Lanes read scores that other lanes have stored, and matrix functions what all lanes have: __syncwarp()
-     * before each. */
+     * values. Scores and products read what other lanes have stored: __syncwarp() before each. */
     for (int64_t first = 0; first < T && first < h.begin + ROWS; first += KEYS) {
         mt_head_load<COLS>(s.k, qkv + h.qkv + C, 3 * C, first, T, h.D);
         mt_head_load<COLS>(s.v, qkv + h.qkv + 2 * C, 3 * C, first, T, h.D);
