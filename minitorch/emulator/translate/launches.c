@@ -58,6 +58,18 @@ static bool has_address(const source *s, int open)
     return !is(&s->token[open - 1], ">") && !needs_arguments(&s->token[open - 1]);
 }
 
+/* NULL is an integer where the type of the parameter is not known. */
+static void rewrite_nulls(source *s, int open)
+{
+    for (int i = open + 1; i < s->token[open].partner; i++) {
+        const token *t = &s->token[i];
+        if (is(t, "__null") && (is(t - 1, "(") || is(t - 1, ",")) && (is(t + 1, ",") || is(t + 1, ")")))
+            replace(s, i, i + 1, "nullptr");
+        if (t->partner > i)
+            i = t->partner;
+    }
+}
+
 static void rewrite_launch(source *s, int open)
 {
     int begin = expression_begin(s, open - 1), close = configuration_end(s, open + 1);
@@ -80,13 +92,15 @@ static void rewrite_launch(source *s, int open)
     const char *comma = s->token[close + 3].partner == close + 4 ? "" : ", ";
     const char *site = format("::cuemu::launch_site(%s, \"%s\", %d, %s)", quoted(s, begin, open), s->token[begin].file,
                               s->token[begin].line, configuration);
-    if (has_address(s, open))
+    if (has_address(s, open)) {
         replace(s, begin, close + 4, format("%s.run(%s%s", site, kernel, comma));
-    else
+    } else {
+        rewrite_nulls(s, close + 3);
         replace(s, begin, close + 4,
                 format("%s.call([&](auto &...cuemu_a) __attribute__((no_sanitize_thread, no_sanitize_coverage))"
                        " { %s(cuemu_a...); }%s",
                        site, kernel, comma));
+    }
 }
 
 /* `__launch_bounds__(threads, ...)` is checked at the start of the kernel's body: a template's are known only there. */
