@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include <cmath>
+#include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -82,6 +83,7 @@ constexpr long long cuemu_bounded(long long threads, int = 0, int = 0)
 #include "cuemu/atomic.h"
 #include "cuemu/warp.h"
 #include "cuemu/math.h"
+#include "cuemu/simd.h"
 #include "cuemu/minmax.h"
 #include "cuemu/ptx.h"
 

@@ -1,6 +1,6 @@
 __global__ void video(unsigned *x)
 {
-    x[0] = __vadd4(x[1], x[2]); // REFUSED: `__vadd4` is not supported by the emulator
+    x[0] = __vavgs4(x[1], x[2]); // REFUSED: `__vavgs4` is not supported by the emulator
 }
 int main()
 {
