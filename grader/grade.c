@@ -181,7 +181,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- while it runs ------------------------------------------------------------------------------ */
 
-static bool line_shown; /* a line on the terminal that says which row is running */
+static bool line_shown, quiet; /* a line on the terminal that says which row is running; none is wanted */
 
 static void clear_line(void)
 {
@@ -196,19 +196,19 @@ static void begin(const mg_results *results)
     fflush(stdout); /* into a pipe too */
 }
 
+static void said(const char *log)
+{
+    clear_line();
+    mg_report_compiler(stdout, log);
+    fflush(stdout);
+}
+
 static void next(const mg_row *row, int64_t done, int64_t total)
 {
-    if (!isatty(1) || !isatty(2))
+    if (quiet || !isatty(1) || !isatty(2))
         return;
     fprintf(stderr, "\r\033[K  %lld/%lld  %s %s", (long long)done, (long long)total, row->step, row->name);
     line_shown = true;
-}
-
-static void next_unseen(const mg_row *row, int64_t done, int64_t total)
-{
-    (void)row;
-    (void)done;
-    (void)total;
 }
 
 static void row(const mg_results *results, const mg_row *one)
@@ -354,7 +354,8 @@ int main(int argc, char **argv)
     mg_path(build, "%s/build/release", c.options.root);
     if (!c.options.build)
         c.options.build = build;
-    const mg_watcher watcher = { begin, c.quiet ? next_unseen : next, row, again };
+    quiet = c.quiet;
+    const mg_watcher watcher = { begin, next, row, again, said };
     c.options.watcher = c.options.times ? NULL : &watcher;
     char name[16] = "";
     mg_course course;

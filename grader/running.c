@@ -68,8 +68,13 @@ static bool add_asked(mg_results *results, const mg_options *o, mg_bench *bench)
     char unit[sizeof bench->asked];
     memcpy(unit, bench->asked, sizeof unit);
     bench->asked[0] = bench->counting_path[0] = bench->uncounted[0] = 0;
+    size_t known = strlen(results->build_log);
     mt_status status = mg_build_more(&bench->build, &bench->info, unit, results->build_log, sizeof results->build_log);
-    return status == MT_OK && mg_link_worker(bench, o, results) == MT_OK;
+    if (status == MT_OK)
+        status = mg_link_worker(bench, o, results);
+    if (o->watcher)
+        o->watcher->said(results->build_log + known);
+    return status == MT_OK;
 }
 
 /* Run row i; the session is that of the row before, if they are of one group. Without options nothing is compiled. */

@@ -159,13 +159,14 @@ static mt_status make_units(mg_build *b, const mg_labinfo *info, job *jobs, int 
     return MT_OK;
 }
 
-/* Whether a unit can wait until a row calls it: one of the graded lab that does not name the step ("LAB 11.1 BEGIN",
- * "TODO 11.1:", MT_TODO("11.1"), "steps 11.1, 11.2"). */
+/* Whether a unit can wait until a row calls it: one of the graded lab that names steps ("LAB 11.1 BEGIN", "TODO 11.1:",
+ * MT_TODO("11.1"), "steps 11.1, 11.2"), but not this one. */
 static bool can_wait(const mg_build *b, const mg_labinfo *info, const char *unit)
 {
     char path[PATH_MAX], name[16];
     mg_path(path, "%s/src/labs/%s/%s", b->scratch, info->id, unit);
-    bool waits = b->step[0] && strcmp(b->mine[0], info->id) == 0 && access(path, R_OK) == 0;
+    snprintf(name, sizeof name, "%.2s.", info->id);
+    bool waits = b->step[0] && strcmp(b->mine[0], info->id) == 0 && access(path, R_OK) == 0 && mg_has(path, name);
     for (const char *end = " :\","; waits && *end; end++) {
         snprintf(name, sizeof name, "%s%c", b->step, *end);
         waits = !mg_has(path, name);

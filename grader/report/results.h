@@ -102,6 +102,7 @@ enum { MG_WIDTH = 80 }; /* columns of a terminal */
  * it; 0: a line each, for scripts. It ends with the machine line "grade 02: 63/85 TODO=1 FAIL=1" (only verdicts that
  * occurred, PASS left out). */
 void mg_report_begin(FILE *out, const mg_results *results);
+void mg_report_compiler(FILE *out, const char *log); /* what the compiler says; nothing of an empty log */
 void mg_report_row(FILE *out, const mg_results *results, const mg_row *row, int width);
 void mg_report_end(FILE *out, const mg_results *results, const char *html_path);
 void mg_report_text(FILE *out, const mg_results *results, const char *html_path, int width); /* all of it */

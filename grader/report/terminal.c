@@ -272,6 +272,15 @@ static void put_log(FILE *out, const char *log)
     free(line);
 }
 
+void mg_report_compiler(FILE *out, const char *log)
+{
+    if (!log[0])
+        return;
+    fputs("The compiler says:\n", out);
+    put_log(out, log);
+    fputs("\n", out);
+}
+
 void mg_report_begin(FILE *out, const mg_results *results)
 {
     char head[160];
@@ -283,11 +292,7 @@ void mg_report_begin(FILE *out, const mg_results *results)
     put_remark(out, "warning: ", results->warning);
     put_remark(out, "ignored in the submission: ", results->ignored);
     fputs("\n", out);
-    if (results->build_log[0]) {
-        fputs("The compiler says:\n", out);
-        put_log(out, results->build_log);
-        fputs("\n", out);
-    }
+    mg_report_compiler(out, results->build_log);
 }
 
 void mg_report_end(FILE *out, const mg_results *results, const char *html_path)

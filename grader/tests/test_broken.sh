@@ -38,4 +38,8 @@ for ((i = 0; i < ${#units[@]}; i += 2)); do
 done
 check "a whole lab without a unit" grade_without missing 02-backprop/softmax.c
 check "a whole lab on the device with an error in a unit" grade_without error 06-cuda-kernels/saxpy.cu
+# With STEP= a unit that names other steps only is compiled when a row calls it: its messages are shown then.
+mkdir "$dir/late" && cp solutions/02-backprop/*.c "$dir/late" && sed '1i int broken(void) { return }
+    s/02[.]1/02.2/g' solutions/02-backprop/linear.c >"$dir/late/linear.c"
+expect "a unit that a row asks for" 0 "02-backprop/linear.c:1:27: error: " "$bin/grade" --lab 02 --build build/release --units "$dir/late" --step 02.1 --no-speed
 finish "units that do not build"
