@@ -52,7 +52,7 @@ long=("${gpt2[@]}" --steps 1000000 --eval-every 1000000)
 signals() { # COMMAND...
     for signal in HUP:129 USR1:138 TERM:143; do
         rm -rf "$dir/signal"
-        "$@" -o "$dir/signal" >"$dir/log" 2>&1 &
+        env --default-signal=HUP "$@" -o "$dir/signal" >"$dir/log" 2>&1 &
         child=$!
         await $child '[ -s "$dir/signal/run.json" ]'
         kill -${signal%:*} $child && kill -${signal%:*} $child 2>/dev/null
