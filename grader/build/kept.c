@@ -42,7 +42,7 @@ static void free_parts(part p[PARTS])
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-/* Of all files below a folder, in any order: their names, with their contents or their dates. */
+/* A hash of all files below a folder, in any order: of their names, and of their contents or their dates and sizes. */
 static uint64_t hash_tree(const char *folder, bool contents)
 {
     char root[PATH_MAX];

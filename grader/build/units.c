@@ -17,7 +17,7 @@ enum { WORK_OF_ANY = 15, WORK_OF_C = 2, WORK_OF_CUDA = 4 };
 
 /* ---- one unit ------------------------------------------------------------------------------- */
 
-/* Where the objects of a lab are that belong to a tree of the build. */
+/* The folder with the objects of a lab that belong to a tree of the build. */
 static void folder_of(const mg_build *b, const char *tree, const char *id, char path[PATH_MAX])
 {
     mg_path(path, strcmp(tree, "counted") == 0 ? "%s/obj/counted/%s" : "%s/obj/%s", b->scratch, id);
@@ -132,7 +132,7 @@ static void compile_all(mg_build *b, const char *id, job *jobs, int count, char 
     }
 }
 
-/* A lab for the first time: its budget. */
+/* Add the budget of a lab that is compiled for the first time. */
 static void expect(mg_build *b, const mg_labinfo *info)
 {
     for (int i = 0; i < b->mines; i++)

@@ -101,7 +101,8 @@ static bool once(mg_run *run, const void *trial)
     return mg_try(*(const mg_trial *)trial);
 }
 
-/* Of numbers whose sums are rounded. In another order of the blocks, one sum has the same bits in one of ten calls. */
+/* The inputs are numbers whose sums are rounded. When blocks run in another order, a sum has the same bits by chance in
+ * one of ten calls. */
 bool mg_bits_on_device(const mg_asked *a)
 {
     bool good = true;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# help: the defaults in --help are those that a run has which is told nothing, as its run.json says; and the page of all options is what --help says.
+# help: the defaults in --help are those of a run without options, as its run.json says, and the page of all options agrees with --help.
 . "$(dirname "$0")/../../.ci/check.bash"
 programs=$(cd "$root/minitorch/apps" && grep -l argp\\\|mt_option -- *.c | sed 's/\.c$//') # those that have options
 make -s -C "$root" $(printf 'build/release/bin/%s ' $programs) >/dev/null || exit 1
