@@ -11,7 +11,7 @@ typedef struct mg_watcher {
     void (*next)(const mg_row *row, int64_t done, int64_t total); /* this row is about to run */
     void (*row)(const mg_results *results, const mg_row *row);    /* this row is ready */
     void (*again)(const mg_results *results);                     /* rows that follow now were shown otherwise before */
-    void (*said)(const char *log); /* by the compiler, of a unit that a row has called first */
+    void (*said)(const char *log); /* what the compiler says of a unit that a row calls first */
 } mg_watcher;
 
 typedef struct mg_options {

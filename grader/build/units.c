@@ -186,7 +186,7 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
         const char *unit = info->unit[i];
         bool cuda = mg_is_cuda(unit);
         if (cuda && strcmp(b->mine[0], info->id) != 0)
-            continue; /* of an earlier lab: only the workers of its own lab run .cu units */
+            continue; /* a unit of an earlier lab: only the workers of its own lab run .cu units */
         b->cuda = b->cuda || cuda;
         status = cuda ? mg_find_emulator(b, emulator) : MT_OK;
         if (can_wait(b, info, unit))

@@ -44,9 +44,9 @@ typedef enum mg_role {
 typedef struct mg_operand {
     const char *name, *dims; /* "dw", "IO": its shape, by the letters of the sizes; "256": a number of elements */
     mg_role role;
-    mg_dist dist;                         /* of an input; without one it has that of the row, or of the kernel */
-    const char *over;                     /* the input that may be the same array as this output */
-    char classes;                         /* of MG_CLASSES: the size that their number is; without one the last */
+    mg_dist dist;     /* numbers of an input; without one those of the row, or of the kernel */
+    const char *over; /* the input that may be the same array as this output */
+    char classes;     /* letter of the size that is the number of MG_CLASSES; without one the last */
     void (*describe)(mg_trial *t, int i); /* an array of another type: describes operand i, and of an output v and e */
 } mg_operand;
 
@@ -167,13 +167,13 @@ struct mg_trial {
     int64_t place, value;
     mg_trial_fn *change; /* before the kernel's prepare */
 
-    float *f[MG_OPERANDS];   /* of inputs, which change and prepare may write */
-    void *data[MG_OPERANDS]; /* of those that describe themselves: theirs */
+    float *f[MG_OPERANDS];   /* numbers of inputs, which change and prepare may write */
+    void *data[MG_OPERANDS]; /* arrays of operands that describe themselves */
     int32_t *label;
     float scalar;
     double number[8];
-    double *x[MG_OPERANDS];                  /* of inputs, exactly; NULL: not given */
-    double *v[MG_OPERANDS], *e[MG_OPERANDS]; /* of outputs: expected, and by how much it may be wrong */
+    double *x[MG_OPERANDS];                  /* numbers of inputs, exactly; NULL: not given */
+    double *v[MG_OPERANDS], *e[MG_OPERANDS]; /* what is expected of outputs, and how far off it may be */
 };
 
 /* mg_count_of -- elements of operand i. */

@@ -5,8 +5,8 @@
 #include "core/base.h"
 
 /* mt_flush_denormals -- from now on such numbers are 0, as operands and as results (or kept again), in this thread and
- * in those that it starts. A program that trains calls it first: they take some processors a hundred cycles an
- * operation, and Adam's averages become such numbers where gradients have become 0. For programs only: the library
+ * in those that it starts. A program that trains calls it first: an operation on such a number takes some processors a
+ * hundred cycles, and averages become such numbers when what is averaged has become 0. For programs only: the library
  * computes in the mode of its caller. */
 static inline void mt_flush_denormals(bool flush)
 {

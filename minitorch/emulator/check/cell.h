@@ -12,10 +12,9 @@ typedef struct emu_cell {
     uint32_t value;     /* the word after the write */
     uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, flag: 1, stamp: 16 */
     uint32_t read_tag, read_pc;
-    uint32_t lanes; /* of the last warp that read it, without those that have updated it by an atomic since */
-    uint32_t
-        reader; /* warp: 5 bits, OTHER_WARPS: 1, CONSTANT: 1, byte mask: 4, volatile: 1, other blocks' bytes: 4, stamp:
-                        16 */
+    uint32_t lanes; /* the lanes of the last warp that read it, without those that have updated it by an atomic since */
+    /* warp: 5 bits, OTHER_WARPS: 1, CONSTANT: 1, byte mask: 4, volatile: 1, other blocks' bytes: 4, stamp: 16 */
+    uint32_t reader;
 } emu_cell;
 
 /* emu_cell.writer and .reader */
@@ -23,7 +22,7 @@ typedef struct emu_cell {
 #define ATOMIC       0x400u
 #define WRITER_BYTES 11
 #define WRITER_FLAG  0x8000u                /* written through a volatile */
-#define BLOCK_ATOMIC (ATOMIC | WRITER_FLAG) /* by an atomic whose scope is its block */
+#define BLOCK_ATOMIC (ATOMIC | WRITER_FLAG) /* written by an atomic whose scope is its block */
 #define WARP         0x1fu
 #define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
 #define CONSTANT     0x40u /* these bytes were read by __ldg in this launch */
