@@ -21,7 +21,7 @@
 #include "testing/matmul_ladder.h"
 
 enum {
-    RUNGS = 5,    /* of the ladder */
+    RUNGS = 5,    /* steps of the ladder */
     PEER = RUNGS, /* the last contestant: the worker's library */
     CONTESTANTS,
     WORKERS = 6, /* at most */
