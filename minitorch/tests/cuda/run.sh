@@ -7,7 +7,7 @@ how=${1:-emu} folder=${2:-solutions/06-cuda-kernels}
 build=build/release out=build/release/cuda-tests
 mkdir -p $out
 cuda=("$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu minitorch/tests/cuda/*.cu)
-host=(minitorch/core/{base,rng,shape}.c minitorch/kernels/nd.c minitorch/testing/{compare,update_oracle}.c minitorch/optim/rules.c
+host=(minitorch/core/{base,device,rng,shape}.c minitorch/kernels/nd.c minitorch/testing/{compare,update_oracle}.c minitorch/optim/rules.c
     solutions/00-tensors/{view,strides}.c solutions/04-optimizers/{updates,adamw,adafactor,clip}.c)
 passed=0 failed=0
 
