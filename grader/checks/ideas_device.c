@@ -38,14 +38,16 @@ bool mg_unaligned_on_device(const mg_asked *a)
     return good;
 }
 
-/* The first size is 0, and what is overwritten has no elements. */
+/* There is work where an output has elements; a first size of 0 leaves only those outputs that are overwritten. */
 bool mg_launched_nothing(const mg_trial *t)
 {
-    const mg_kernel *k = t->kernel;
+    const mg_operand *o = t->kernel->operand;
     const int64_t launches = mg_device_counts(t->run)->launches;
-    bool work = t->size[0];
-    for (int i = 0; i < MG_OPERANDS && k->operand[i].name; i++)
-        work = work || (k->operand[i].role == MG_OVERWRITTEN && mg_count_of(t, i));
+    bool work = false;
+    for (int i = 0; i < MG_OPERANDS && o[i].name; i++) {
+        const bool added = o[i].role == MG_ADDED_TO || o[i].role == MG_UPDATED;
+        work = work || ((o[i].role == MG_OVERWRITTEN || (added && t->size[0])) && mg_count_of(t, i));
+    }
     if (work || launches == 0)
         return true;
     mg_hint(t->run, "a size of 0 launches nothing: return before the launch");

@@ -46,7 +46,7 @@ static __global__ void scatter_add(float *dtable, const float *dout, const int32
 extern "C" void mt_gather_rows_bwd_cuda(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V,
                                         int64_t C)
 {
-    if (N == 0)
+    if (N == 0 || C == 0)
         return;
     scatter_add<<<mt_blocks(N, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(dtable, dout, id, N, V, C);
     MT_LAUNCHED("gather_rows_bwd");

@@ -30,7 +30,7 @@ extern "C" void mt_gather_rows_fwd_cuda(float *out, const float *table, const in
                                         int64_t C)
 {
     /* LAB 06.14 BEGIN  Launch gather with a warp for each n: WARPS of them in a block. */
-    if (N == 0)
+    if (N == 0 || C == 0)
         return;
     gather<<<mt_blocks(N, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(out, table, id, N, V, C);
     MT_LAUNCHED("gather_rows_fwd");
@@ -54,7 +54,7 @@ static __global__ void scatter_add(float *dtable, const float *dout, const int32
 extern "C" void mt_gather_rows_bwd_cuda(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V,
                                         int64_t C)
 {
-    if (N == 0)
+    if (N == 0 || C == 0)
         return;
     scatter_add<<<mt_blocks(N, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(dtable, dout, id, N, V, C);
     MT_LAUNCHED("gather_rows_bwd");
