@@ -96,6 +96,9 @@ static inline __attribute__((always_inline)) void micro_kernel(mt_product t, int
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
+    for (int i = 0; i < rows; i++) /* C, which comes from L3 or memory, is wanted after the sums */
+        for (int v = 0; v < vecs; v++)
+            __builtin_prefetch(t.c + i * t.ldc + v * VL);
     /* TODO 01.5: For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
      * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector.
      * Advance t.a.at, t.b.at and t.ahead.at along k, and prefetch the last. `#pragma GCC unroll 16` before the loops
