@@ -16,7 +16,6 @@
 #define GAP        EMU_GRANULE /* bytes after each allocation, at least, that belong to none */
 #define FILL       0xff
 #define QUARANTINE ((size_t)256 << 20) /* bytes of freed memory that are kept before the oldest are reused */
-#define HOST_SPAN  ((size_t)1 << 30)   /* addresses for managed and pinned memory, after the device's */
 #define PAGE       ((uintptr_t)4096)
 #define LARGE      ((size_t)1 << 20) /* freed memory of this size is returned to the system, and reads as 0 */
 
@@ -27,7 +26,7 @@ size_t emu_arena_size;
  * and at the end of every launch. */
 #define CHECKED ((size_t)4 << 20)
 
-static size_t device_span;
+static size_t device_span; /* bytes of the device; as many addresses for managed and pinned memory follow */
 static size_t top[2] = { EMU_GRANULE }; /* where the unused memory of the device and of the host begins */
 static uint32_t *owner;                 /* of a granule: index in `table`, 0 none */
 static emu_allocation *table;           /* [0] is not used */
@@ -46,13 +45,15 @@ void emu_arena_reserve(void)
 {
     if (emu_arena)
         return;
-    emu_arena_size = device_span + HOST_SPAN;
+    emu_arena_size = 2 * device_span;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     emu_arena = mmap(NULL, emu_arena_size, PROT_NONE, flags, -1, 0);
     owner = mmap(NULL, emu_arena_size / EMU_GRANULE * sizeof *owner, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (emu_arena == MAP_FAILED || owner == MAP_FAILED ||
-        mprotect(emu_arena + device_span, HOST_SPAN, PROT_READ | PROT_WRITE)) {
-        fprintf(stderr, "cuemu: no address space for %zu MB of device memory: set CUEMU_MEMORY to a smaller number\n",
+        mprotect(emu_arena + device_span, device_span, PROT_READ | PROT_WRITE)) {
+        fprintf(stderr,
+                "cuemu: no address space for %zu MB of device memory and as many of managed and pinned memory: "
+                "set CUEMU_MEMORY to a smaller number\n",
                 device_span >> 20);
         exit(2);
     }
