@@ -35,6 +35,8 @@ cudaError_t emu_check_side(const void *address, size_t size, bool device, const 
                            const char *what);
 
 /* device.c */
+/* Is it the one that there is? */
+cudaError_t emu_check_device(int device, uintptr_t pc, const char *what);
 int emu_resident_blocks(int threads, size_t dynamic_shared); /* on one multiprocessor */
 
 #endif

@@ -19,7 +19,7 @@ cudaError_t cudaGetDevice(int *device)
     API_END(cudaSuccess);
 }
 
-static cudaError_t check_device(int device, uintptr_t pc, const char *what)
+cudaError_t emu_check_device(int device, uintptr_t pc, const char *what)
 {
     return device == 0
                ? cudaSuccess
@@ -29,7 +29,7 @@ static cudaError_t check_device(int device, uintptr_t pc, const char *what)
 cudaError_t cudaSetDevice(int device)
 {
     API_BEGIN();
-    API_END(check_device(device, HERE, __func__));
+    API_END(emu_check_device(device, HERE, __func__));
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
@@ -75,7 +75,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
         .reservedSharedMemPerBlock = 1024,
     };
     snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_90");
-    API_END(check_device(device, HERE, __func__));
+    API_END(emu_check_device(device, HERE, __func__));
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
@@ -125,7 +125,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i].attribute == attribute) {
             *value = known[i].value;
-            API_END(check_device(device, HERE, __func__));
+            API_END(emu_check_device(device, HERE, __func__));
         }
     }
     API_END(emu_misuse(cudaErrorInvalidValue, HERE,
@@ -136,7 +136,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int room, int device)
 {
     API_BEGIN();
     snprintf(text, (size_t)room, "0000:00:00.0");
-    API_END(check_device(device, HERE, __func__));
+    API_END(emu_check_device(device, HERE, __func__));
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
@@ -144,7 +144,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
     API_BEGIN();
     static char the_pool;
     *pool = (cudaMemPool_t)&the_pool;
-    API_END(check_device(device, HERE, __func__));
+    API_END(emu_check_device(device, HERE, __func__));
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
@@ -219,13 +219,34 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     API_END(cudaSuccess);
 }
 
+/* ---- other devices: there are none, and a device is not its own peer --------------------------------------------- */
+
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     API_BEGIN();
-    (void)device, (void)peer;
     *can = 0;
-    API_END(cudaSuccess);
+    cudaError_t error = emu_check_device(device, HERE, __func__);
+    API_END(error != cudaSuccess ? error : emu_check_device(peer, HERE, __func__));
 }
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    API_BEGIN();
+    cudaError_t error = flags ? cudaErrorInvalidValue : emu_check_device(peer, HERE, __func__);
+    API_END(error != cudaSuccess
+                ? error
+                : emu_misuse(cudaErrorInvalidDevice, HERE,
+                             "%s: device %d is the current device, which is not its own peer", __func__, peer));
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    API_BEGIN();
+    cudaError_t error = emu_check_device(peer, HERE, __func__);
+    API_END(error != cudaSuccess ? error : cudaErrorPeerAccessNotEnabled);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cuemu_function_attributes(cudaFuncAttributes *attributes, const void *entry)
 {

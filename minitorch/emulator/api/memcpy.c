@@ -222,6 +222,28 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyK
     API_END(issue_copy(&c, stream, false, HERE, __func__));
 }
 
+static cudaError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
+                             const void *stream, uintptr_t pc, const char *what)
+{
+    emu_copy c = rows(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);
+    cudaError_t error = emu_check_device(to_device, pc, what);
+    error = error != cudaSuccess ? error : emu_check_device(from_device, pc, what);
+    return error != cudaSuccess ? error : issue_copy(&c, stream, false, pc, what);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
+{
+    API_BEGIN();
+    API_END(copy_peer(to, to_device, from, from_device, size, NULL, HERE, __func__));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
+                                cudaStream_t stream)
+{
+    API_BEGIN();
+    API_END(copy_peer(to, to_device, from, from_device, size, stream, HERE, __func__));
+}
+
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind)
 {

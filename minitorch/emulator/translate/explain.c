@@ -33,7 +33,7 @@ static const struct advice {
     { "this_cluster", "thread block clusters are not emulated: work within one block" },
     { "__cluster_dims__", "thread block clusters are not emulated: work within one block" },
     { "cudaLaunchKernelEx*", "launch with kernel<<<grid, block>>>(arguments)" },
-    { "cudaMemcpyPeer*", "there is one emulated device: use MPI for several ranks" },
+    { "cudaMemcpy3DPeer*", "there is one emulated device: use cudaMemcpy3D" },
     { "cudaIpc*", "memory is not shared between processes: use MPI for several ranks" },
     { "__shfl", "CUDA has removed it: use __shfl_sync(mask, value, lane)" },
     { "__shfl_up", "CUDA has removed it: use __shfl_up_sync(mask, value, distance)" },

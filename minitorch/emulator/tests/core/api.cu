@@ -41,6 +41,20 @@ static void memory_of_both_sides()
     cudaFree(managed);
 }
 
+static void one_device(float *d)
+{
+    int can = 1;
+    // ERROR no device 1
+    EXPECT("peer", cudaDeviceCanAccessPeer(&can, 0, 1) == cudaErrorInvalidDevice && !can);
+    // ERROR not its own peer
+    EXPECT("own peer", cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice);
+    EXPECT("not enabled", cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled);
+    // ERROR no device 1
+    EXPECT("copy to a peer", cudaMemcpyPeer(d, 1, d, 0, 4) == cudaErrorInvalidDevice);
+    // ERROR has 256
+    EXPECT("long copy", cudaMemcpyPeerAsync(d, 0, d, 0, 260) == cudaErrorInvalidValue);
+}
+
 static void streams_and_events(float *d)
 {
     cudaStream_t stream;
@@ -108,6 +122,7 @@ int main()
 {
     float *d = allocations_and_copies(), *leaked;
     memory_of_both_sides();
+    one_device(d);
     streams_and_events(d);
     device_and_frees(d);
     cublas();
