@@ -362,13 +362,20 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------- */
 
+static cudaError_t no_symbol(uintptr_t pc, const char *what)
+{
+    return emu_misuse(cudaErrorInvalidSymbol, pc,
+                      "%s: this is not a __device__ or __constant__ variable\n"
+                      "hint: give the variable by its name, without & and without quotation marks",
+                      what);
+}
+
 cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind,
                                  cudaStream_t stream, int waits)
 {
     API_BEGIN();
     if (!emu_is_symbol((const char *)symbol + offset, size))
-        API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaMemcpyToSymbol: this is not a __device__ or __constant__ variable"));
+        API_END(no_symbol(HERE, "cudaMemcpyToSymbol"));
     emu_copy c = rows((char *)(uintptr_t)symbol + offset, size, from, size, size, 1, kind);
     API_END(issue_copy(&c, stream, waits, HERE, "cudaMemcpyToSymbol"));
 }
@@ -378,8 +385,7 @@ cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, si
 {
     API_BEGIN();
     if (!emu_is_symbol((const char *)symbol + offset, size))
-        API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaMemcpyFromSymbol: this is not a __device__ or __constant__ variable"));
+        API_END(no_symbol(HERE, "cudaMemcpyFromSymbol"));
     emu_copy c = rows(to, size, (const char *)symbol + offset, size, size, 1, kind);
     API_END(issue_copy(&c, stream, waits, HERE, "cudaMemcpyFromSymbol"));
 }
@@ -388,8 +394,7 @@ cudaError_t cuemu_symbol_address(void **pointer, const void *symbol)
 {
     API_BEGIN();
     if (!emu_is_symbol(symbol, 1))
-        API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaGetSymbolAddress: this is not a __device__ or __constant__ variable"));
+        API_END(no_symbol(HERE, "cudaGetSymbolAddress"));
     *pointer = (void *)(uintptr_t)symbol;
     API_END(cudaSuccess);
 }

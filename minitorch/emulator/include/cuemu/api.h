@@ -55,36 +55,37 @@ CUEMU_INLINE cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
     return cudaEventCreateWithFlags(event, flags);
 }
 
-/* ---- symbols: __device__ and __constant__ variables ---- */
+/* ---- symbols: __device__ and __constant__ variables. `&variable` compiles, as with nvcc, and is an error of the call.
+ * ---- */
 template <class T>
-CUEMU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t size, size_t offset = 0,
+CUEMU_INLINE cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
                                             cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
     return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind, 0, 1);
 }
 template <class T>
-CUEMU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, T &symbol, size_t size, size_t offset = 0,
+CUEMU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
                                               cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
     return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind, 0, 1);
 }
 template <class T>
-CUEMU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t size, size_t offset,
+CUEMU_INLINE cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset,
                                                  cudaMemcpyKind kind, cudaStream_t stream = 0)
 {
     return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind, stream, 0);
 }
 template <class T>
-CUEMU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, T &symbol, size_t size, size_t offset, cudaMemcpyKind kind,
-                                                   cudaStream_t stream = 0)
+CUEMU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
+                                                   cudaMemcpyKind kind, cudaStream_t stream = 0)
 {
     return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind, stream, 0);
 }
-template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolAddress(void **pointer, T &symbol)
+template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol)
 {
     return cuemu_symbol_address(pointer, (const void *)&symbol);
 }
-template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolSize(size_t *size, T &symbol)
+template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol)
 {
     *size = sizeof symbol;
     return cudaSuccess;
