@@ -145,6 +145,18 @@ static char *between(const char *text, const char *open)
     return end ? strndup(begin + strlen(open), (size_t)(end - begin) - strlen(open)) : NULL;
 }
 
+/* Does the name look like a mistyped one of ours? At most two neighbouring letters differ; g++ also suggests other
+ * functions. */
+static bool is_mistyped(const char *name, const char *ours)
+{
+    size_t length = strlen(name), right = strlen(ours);
+    while (*name && *name == *ours)
+        name++, ours++, length--, right--;
+    while (length > 0 && right > 0 && name[length - 1] == ours[right - 1])
+        length--, right--;
+    return length <= 2 && right <= 2 && strcspn(name, "0123456789") >= length && strcspn(ours, "0123456789") >= right;
+}
+
 static bool read_message(char *line, message *m)
 {
     static const char *const unknown[] = { "was not declared in this scope",
@@ -215,8 +227,9 @@ int explain(const char *path)
             advice = LIBCUXX;
         if (!advice && !looks_like_cuda(m.name) && !strstr(m.text, "'cooperative_groups") && !strstr(m.text, "'nvcuda"))
             continue;
+        bool mistyped = !advice && m.instead && is_mistyped(m.name, m.instead);
         char *words = format("%s: error: `%s` is not supported by the emulator%s%s%s: %s\n", m.place, m.name,
-                             m.instead ? " (did you mean `" : "", m.instead ? m.instead : "", m.instead ? "`?)" : "",
+                             mistyped ? " (did you mean `" : "", mistyped ? m.instead : "", mistyped ? "`?)" : "",
                              advice ? advice : "see docs/EMULATOR.md for what is, or try this on a GPU");
         if (!strstr(told, words))
             told = format("%s%s", told, words);
