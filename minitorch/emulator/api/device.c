@@ -1,4 +1,4 @@
-/* device.c -- the one device: "CUDA emulator, sm_90", with the limits of that card. */
+/* device.c -- the one device: "CUDA emulator, sm_90", with the limits of run/arch.h. */
 #include <stdio.h>
 #include "emulator/api/pending.h"
 #include "emulator/api/stream.h"
@@ -35,25 +35,27 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     API_BEGIN();
+    const emu_arch *d = emu_device;
     size_t in_use;
     *properties = (cudaDeviceProp){
         .totalGlobalMem = emu_device_memory(&in_use),
         .sharedMemPerBlock = EMU_SHARED_STATIC,
-        .sharedMemPerBlockOptin = EMU_SHARED_LIMIT,
-        .sharedMemPerMultiprocessor = 228 << 10,
+        .sharedMemPerBlockOptin = (size_t)EMU_SHARED_LIMIT,
+        .sharedMemPerMultiprocessor = (size_t)d->shared_multiprocessor << 10,
         .totalConstMem = 64 << 10,
         .regsPerBlock = 65536,
         .warpSize = EMU_WARP_SIZE,
         .maxThreadsPerBlock = EMU_MAX_THREADS,
         .maxThreadsDim = { 1024, 1024, 64 },
         .maxGridSize = { 0x7fffffff, 65535, 65535 },
-        .major = 9,
-        .multiProcessorCount = EMU_MULTIPROCESSORS,
+        .major = d->number / 10,
+        .minor = d->number % 10,
+        .multiProcessorCount = d->multiprocessors,
         .cooperativeLaunch = 1,
-        .maxThreadsPerMultiProcessor = 2048,
-        .maxBlocksPerMultiProcessor = 32,
-        .memoryBusWidth = 5120,
-        .l2CacheSize = 50 << 20,
+        .maxThreadsPerMultiProcessor = d->threads,
+        .maxBlocksPerMultiProcessor = d->blocks,
+        .memoryBusWidth = d->bus_bits,
+        .l2CacheSize = d->l2 << 10,
         .canMapHostMemory = 1,
         .unifiedAddressing = 1,
         .managedMemory = 1,
@@ -62,26 +64,27 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
         .asyncEngineCount = 3,
         .deviceOverlap = 1,
         .regsPerMultiprocessor = 65536,
-        .clockRate = 1980000,
-        .memoryClockRate = 2619000,
+        .clockRate = d->clock_rate,
+        .memoryClockRate = d->memory_clock,
         .streamPrioritiesSupported = 1,
         .globalL1CacheSupported = 1,
         .localL1CacheSupported = 1,
-        .singleToDoublePrecisionPerfRatio = 2,
+        .singleToDoublePrecisionPerfRatio = d->per_double,
         .textureAlignment = 512,
         .surfaceAlignment = 512,
         .memPitch = 0x7fffffff,
         .memoryPoolsSupported = 1,
-        .reservedSharedMemPerBlock = 1024,
+        .reservedSharedMemPerBlock = (size_t)d->shared_reserved << 10,
     };
-    snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_90");
+    snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_%d", d->number);
     API_END(emu_check_device(device, HERE, __func__));
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
     API_BEGIN();
-    static const struct {
+    const emu_arch *d = emu_device;
+    const struct {
         cudaDeviceAttr attribute;
         int value;
     } known[] = {
@@ -94,22 +97,22 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         { cudaDevAttrMaxGridDimZ, 65535 },
         { cudaDevAttrMaxSharedMemoryPerBlock, EMU_SHARED_STATIC },
         { cudaDevAttrWarpSize, EMU_WARP_SIZE },
-        { cudaDevAttrClockRate, 1980000 },
+        { cudaDevAttrClockRate, d->clock_rate },
         { cudaDevAttrGpuOverlap, 1 },
         { cudaDevAttrIntegrated, 0 },
         { cudaDevAttrCanMapHostMemory, 1 },
         { cudaDevAttrComputeMode, cudaComputeModeDefault },
         { cudaDevAttrConcurrentKernels, 1 },
-        { cudaDevAttrMemoryClockRate, 2619000 },
-        { cudaDevAttrGlobalMemoryBusWidth, 5120 },
-        { cudaDevAttrL2CacheSize, 50 << 20 },
+        { cudaDevAttrMemoryClockRate, d->memory_clock },
+        { cudaDevAttrGlobalMemoryBusWidth, d->bus_bits },
+        { cudaDevAttrL2CacheSize, d->l2 << 10 },
         { cudaDevAttrManagedMemory, 1 },
         { cudaDevAttrConcurrentManagedAccess, 1 },
-        { cudaDevAttrMultiProcessorCount, EMU_MULTIPROCESSORS },
-        { cudaDevAttrMaxThreadsPerMultiProcessor, 2048 },
-        { cudaDevAttrComputeCapabilityMajor, 9 },
-        { cudaDevAttrComputeCapabilityMinor, 0 },
-        { cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10 },
+        { cudaDevAttrMultiProcessorCount, d->multiprocessors },
+        { cudaDevAttrMaxThreadsPerMultiProcessor, d->threads },
+        { cudaDevAttrComputeCapabilityMajor, d->number / 10 },
+        { cudaDevAttrComputeCapabilityMinor, d->number % 10 },
+        { cudaDevAttrMaxSharedMemoryPerMultiprocessor, d->shared_multiprocessor << 10 },
         { cudaDevAttrTotalConstantMemory, 64 << 10 },
         { cudaDevAttrMaxPitch, 0x7fffffff },
         { cudaDevAttrMaxRegistersPerBlock, 65536 },
@@ -117,7 +120,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         { cudaDevAttrStreamPrioritiesSupported, 1 },
         { cudaDevAttrUnifiedAddressing, 1 },
         { cudaDevAttrAsyncEngineCount, 3 },
-        { cudaDevAttrMaxBlocksPerMultiprocessor, 32 },
+        { cudaDevAttrMaxBlocksPerMultiprocessor, d->blocks },
         { cudaDevAttrMemoryPoolsSupported, 1 },
         { cudaDevAttrCooperativeLaunch, 1 },
         { cudaDevAttrMaxSharedMemoryPerBlockOptin, EMU_SHARED_LIMIT },
@@ -252,8 +255,8 @@ cudaError_t cuemu_function_attributes(cudaFuncAttributes *attributes, const void
 {
     API_BEGIN();
     *attributes = (cudaFuncAttributes){ .maxThreadsPerBlock = cuemu_bound_of(entry),
-                                        .ptxVersion = 90,
-                                        .binaryVersion = 90,
+                                        .ptxVersion = emu_device->number,
+                                        .binaryVersion = emu_device->number,
                                         .maxDynamicSharedSizeBytes = (int)emu_shared_allowed(entry) };
     API_END(cudaSuccess);
 }
@@ -273,9 +276,12 @@ cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attrib
 /* Limited by threads and shared memory. Registers, which the emulator does not model, may allow fewer blocks. */
 int emu_resident_blocks(int threads, size_t dynamic_shared)
 {
-    int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
-    int blocks = by_threads < by_shared ? by_threads : by_shared;
-    return blocks > 32 ? 32 : blocks;
+    const emu_arch *d = emu_device;
+    size_t shared = dynamic_shared + ((size_t)d->shared_reserved << 10);
+    int blocks = d->blocks, by_threads = d->threads / ((threads + 31) / 32 * 32);
+    if (shared * (size_t)blocks > (size_t)d->shared_multiprocessor << 10)
+        blocks = (int)(((size_t)d->shared_multiprocessor << 10) / shared);
+    return blocks < by_threads ? blocks : by_threads;
 }
 
 cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t dynamic_shared)

@@ -46,14 +46,16 @@ static bool possible(const cuemu_launch_config *c)
                       EMU_MAX_THREADS);
     if (b.z > 64)
         return refuse(c, cudaErrorInvalidConfiguration, "blockDim.z is too large", b.z, 64);
+    if (c->dynamic_shared > (size_t)EMU_SHARED_LIMIT)
+        return refuse(c, cudaErrorInvalidValue, "too much dynamic shared memory for a block of this device",
+                      c->dynamic_shared, (size_t)EMU_SHARED_LIMIT);
     if (c->dynamic_shared > emu_shared_allowed(c->entry))
         return refuse(c, cudaErrorInvalidValue,
-                      c->dynamic_shared > EMU_SHARED_LIMIT
-                          ? "too much dynamic shared memory"
-                          : "this much dynamic shared memory needs cudaFuncSetAttribute(kernel, "
-                            "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first",
+                      "this much dynamic shared memory needs cudaFuncSetAttribute(kernel, "
+                      "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first",
                       c->dynamic_shared, emu_shared_allowed(c->entry));
-    unsigned long long blocks = (unsigned long long)g.x * g.y * g.z, most = EMU_MULTIPROCESSORS;
+    unsigned long long blocks = (unsigned long long)g.x * g.y * g.z,
+                       most = (unsigned long long)emu_device->multiprocessors;
     most *= (unsigned long long)emu_resident_blocks((int)threads, c->dynamic_shared);
     if (c->cooperative && blocks > most)
         return refuse(c, cudaErrorCooperativeLaunchTooLarge,

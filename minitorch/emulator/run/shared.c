@@ -114,7 +114,7 @@ static unsigned id_of(cuemu_shared_array *array)
 size_t emu_shared_allowed(const void *entry)
 {
     if (!entry)
-        return EMU_SHARED_LIMIT;
+        return (size_t)EMU_SHARED_LIMIT;
     for (int i = 0; i < MOST_KERNELS && opted_in[i].entry; i++)
         if (opted_in[i].entry == entry)
             return opted_in[i].allowed > EMU_SHARED_STATIC ? opted_in[i].allowed : EMU_SHARED_STATIC;

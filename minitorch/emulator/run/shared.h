@@ -2,12 +2,13 @@
 #ifndef EMU_SHARED_H
 #define EMU_SHARED_H
 
+#include "emulator/run/arch.h"
 #include "emulator/run/worker.h"
 
-#define EMU_SHARED_STATIC  (48 << 10)            /* bytes a block may have by default */
-#define EMU_SHARED_LIMIT   (227 << 10)           /* with cudaFuncSetAttribute */
-#define EMU_SHARED_SPAN    (1 << 20)             /* addresses of one worker's shared memory, gaps included */
-#define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
+#define EMU_SHARED_STATIC  (48 << 10)                       /* bytes a block may have by default */
+#define EMU_SHARED_LIMIT   (emu_device->shared_block << 10) /* with cudaFuncSetAttribute */
+#define EMU_SHARED_SPAN    (1 << 20)                        /* addresses of one worker's shared memory, gaps included */
+#define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2)            /* where extern __shared__ starts in them */
 
 /* A shared array of a block. emu_shared_find gives the one that holds the offset, or the last one before it. */
 typedef struct emu_shared_place {

@@ -11,11 +11,10 @@
 #include <stdint.h>
 #include "emulator/include/cuemu/runtime.h"
 
-#define EMU_WARP_SIZE       32
-#define EMU_MAX_THREADS     1024
-#define EMU_MAX_WARPS       (EMU_MAX_THREADS / EMU_WARP_SIZE)
-#define EMU_MULTIPROCESSORS 132
-#define EMU_COOPERATIVE     63 /* index of the workers that hold the blocks of a cooperative launch */
+#define EMU_WARP_SIZE   32
+#define EMU_MAX_THREADS 1024
+#define EMU_MAX_WARPS   (EMU_MAX_THREADS / EMU_WARP_SIZE)
+#define EMU_COOPERATIVE 63 /* index of the workers that hold the blocks of a cooperative launch */
 
 #define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -102,6 +102,10 @@ built api && for how in fast traced; do
     result $missing "api $how: every misuse at its line" "$work/log"
 done
 
+CUEMU_ARCH=sm_99 "$work/limits.fast" 1 >"$work/out" 2>"$work/log"
+[ $? = 2 ] && grep -q 'CUEMU_ARCH=sm_99 is not known: set it to sm_75, sm_80, sm_86 or sm_90' "$work/log"
+result $? "a device that is not known" "$work/log"
+
 built limits && for n in 1 2 3 4 5 6 7 8 9; do
     mark="// LIMIT $n\$"
     [ $n != 7 ] || mark='// STATIC$'

@@ -96,7 +96,7 @@ static const struct register_name {
     { "%nctaid.y", "cuemu_grid_dim().y" },
     { "%nctaid.z", "cuemu_grid_dim().z" },
     { "%smid", "::cuemu::ptx_multiprocessor()" },
-    { "%nsmid", "132u" },
+    { "%nsmid", "cuemu_multiprocessors()" },
     { "%globaltimer", "(unsigned long long)cuemu_clock()" },
     { "%lanemask_le", "((2u << cuemu_lane()) - 1)" },
     { "%lanemask_eq", "(1u << cuemu_lane())" },

@@ -120,9 +120,9 @@ CUEMU_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 template <class T>
 CUEMU_INLINE cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *entry, int blocks, int threads)
 {
-    int fit = 0;
-    cudaError_t error = cudaSuccess;
-    for (*bytes = 227 << 10; *bytes > 0; *bytes -= 1024)
+    int fit = 0, most = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    for (*bytes = (size_t)most; *bytes > 0; *bytes -= 1024)
         if ((error = cuemu_occupancy(&fit, (const void *)entry, threads, *bytes)) != cudaSuccess || fit >= blocks)
             break;
     return error;

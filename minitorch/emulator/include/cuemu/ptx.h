@@ -162,7 +162,7 @@ CUEMU_INLINE unsigned ptx_logic(unsigned a, unsigned b, unsigned c, unsigned tab
 CUEMU_INLINE unsigned ptx_multiprocessor()
 {
     const uint3 grid = cuemu_grid_dim(), block = cuemu_block_idx();
-    return ((block.z * grid.y + block.y) * grid.x + block.x) % 132;
+    return ((block.z * grid.y + block.y) * grid.x + block.x) % cuemu_multiprocessors();
 }
 CUEMU_INLINE void ptx_store(void *at, float value)
 {

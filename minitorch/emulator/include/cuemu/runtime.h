@@ -76,6 +76,7 @@ cuemu_uint3 cuemu_block_dim(void) __attribute__((const, nothrow));
 cuemu_uint3 cuemu_grid_dim(void) __attribute__((const, nothrow));
 unsigned cuemu_thread_rank(void) __attribute__((const)); /* in the block; its warp is rank / 32 */
 unsigned cuemu_lane(void) __attribute__((const));
+unsigned cuemu_multiprocessors(void) __attribute__((const)); /* of the device */
 int cuemu_in_kernel(void); /* is this device code running? */
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
