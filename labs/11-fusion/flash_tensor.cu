@@ -7,7 +7,8 @@
  * Which elements of a fragment a lane has is not documented, so a row of sums cannot be multiplied there: sums stay in
  * shared memory, too, and a fragment is loaded, added to and stored for each tile.
  * Bytes: as flash_forward.cu's with ROWS = 64 for heads of any width, and 2 bytes for each number of q, k and v.
- * Shared memory: 72 KiB in heads of up to 64 columns, 112 KiB up to 128: more than the 48 that a block gets unasked.
+ * Shared memory: 72 KiB in heads of up to 64 columns, 92 KiB up to 96, 112 KiB up to 128: more than the 48 that a block
+ * gets unasked, and the last more than the 99 of sm_86, sm_89 and sm_120.
  * Rows are padded by 8 elements, so that those of a fragment lie in different banks. */
 #include "cuda/heads.cuh"
 
@@ -132,8 +133,11 @@ extern "C" void mt_attention_bf16_fwd_cuda(float *out, float *lse, const mt_bf16
 
 extern "C" bool mt_attention_bf16_pays_cuda(int64_t C, int64_t H)
 {
-    int major = 0, device = 0;
+    static const size_t needed[MT_HEAD_PARTS] = { sizeof(tiles<1>), sizeof(tiles<2>), sizeof(tiles<3>),
+                                                  sizeof(tiles<4>) };
+    int major = 0, bytes = 0, device = 0;
     MT_CUDA(cudaGetDevice(&device));
     MT_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    return major >= 8 && C <= H * MT_HEAD_COLUMNS;
+    MT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    return major >= 8 && C <= H * MT_HEAD_COLUMNS && needed[mt_head_kernel(C, H)] <= (size_t)bytes;
 }

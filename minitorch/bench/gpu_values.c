@@ -109,6 +109,10 @@ static void check_attention_bf16(gpu_report *r, int64_t T, int64_t D)
 {
     enum { B = 2, H = 3 };
     int64_t C = H * D, n = B * T * C;
+    if (!mt_attention_bf16_pays_cuda(C, H)) {
+        fprintf(r->md, "- not computed: attention in bf16, of which a block needs more than the device has\n");
+        return;
+    }
     float *drawn = mt_test_uniform(SEED, 3 * n, -1, 1), *want = malloc((size_t)n * sizeof *want);
     float *saved = malloc((size_t)(2 * B * H * T) * sizeof *saved), *got = malloc((size_t)n * sizeof *got);
     double *wanted = malloc((size_t)n * sizeof *wanted), *tolerance = malloc((size_t)n * sizeof *tolerance);

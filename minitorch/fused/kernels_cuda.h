@@ -24,7 +24,8 @@ mt_attention_fwd_fn mt_attention_fwd_cuda;
  * Lab 11.13 */
 mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cuda;
 
-/* mt_attention_bf16_pays_cuda -- does the device in use have tensor cores for bf16? */
+/* mt_attention_bf16_pays_cuda -- does the device in use have tensor cores for bf16, and for a block the shared memory
+ * that heads of C / H columns need? */
 mt_attention_bf16_pays_fn mt_attention_bf16_pays_cuda;
 
 /* mt_attention_bwd_cuda -- as mt_attention_tiled_bwd_cpu, in two launches; the second half of saved is overwritten.

@@ -25,6 +25,13 @@ else
     diff -r "$dir"/{there,cached}/step-4 && ok || bad "other bits with --allocator caching"
     grep -qE '^[0-9]{3,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
     if grep -q emu "$bin/../cuda-choice"; then
+        # Attention on tensor cores needs 112 KiB of shared memory in heads of 128 columns: sm_86 has 99 for a block.
+        for arch in sm_80/128/bf16 sm_86/128/tiled sm_86/96/bf16 sm_75/32/tiled; do
+            IFS=/ read -r device width which <<<"$arch"
+            CUEMU_ARCH=$device "$train" --data "$dir/text" --layers 1 --heads 1 --width "$width" --block 8 --batch 1 --steps 1 --eval-batches 1 \
+                --dtype bf16 --device cuda --overwrite -o "$dir/arch" >"$dir/log" 2>&1 && grep -q "^Attention: $which$" "$dir/log" &&
+                ok || bad "$arch: $(cat "$dir/log")"
+        done
         for allocator in system caching; do
             CUEMU_MEMORY=6 "$train" "${flags[@]}" --batch 100 --micro-batches 1 --device cuda --allocator $allocator --overwrite -o "$dir/full" >"$dir/log" 2>&1 &&
                 bad "$allocator: 6 MB were enough" || ok
