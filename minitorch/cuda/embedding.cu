@@ -20,6 +20,7 @@ static __global__ void add_rows(float *out, const int32_t *id, const float *wte,
         if (lane == 0)
             printf("embedding: id[%lld] is %d, but the tokens are 0 .. %lld\n", (long long)n, (int)id[n],
                    (long long)V - 1);
+        __syncwarp(); /* the first lane that traps ends the kernel, perhaps before lane 0 has printed */
         __trap();
     }
     const float *token = wte + id[n] * C, *position = wpe + n % T * C;

@@ -273,6 +273,30 @@ Test(gpt2_cuda, writes_what_the_cpu_writes)
                      ids[MT_CPU][i]);
 }
 
+/* Whichever lane of the token's warp comes first. */
+Test(gpt2_cuda, the_embedding_names_a_token_that_there_is_not)
+{
+    extern bool emu_reversed __attribute__((weak)); /* the emulator's */
+    for (int reversed = 0; reversed < 2; reversed++) {
+        ending end;
+        if (run_in_child(&end) == 0) {
+            dup2(STDERR_FILENO, STDOUT_FILENO);
+            setvbuf(stdout, NULL, _IONBF, 0);
+            if (&emu_reversed)
+                emu_reversed = reversed;
+            mt_tensor *id = mt_to_device(mt_from(MT_SHAPE(1, 2), MT_I32, (int32_t[]){ 1, 99 }), MT_CUDA);
+            mt_tensor *table = mt_zeros(MT_SHAPE(TOKENS, C), MT_F32, MT_CUDA);
+            mt_tensor *out = mt_zeros(MT_SHAPE(1, 2, C), MT_F32, MT_CUDA);
+            mt_gpt2_kernels(MT_CUDA)->embedding_fwd(mt_f32(out), mt_data(id), mt_f32(table), mt_f32(table), 1, 2,
+                                                    TOKENS, C);
+            mt_to_device(out, MT_CPU);
+            _exit(0);
+        }
+        cr_assert(WIFSIGNALED(end.status), "it did not abort");
+        cr_assert(strstr(end.said, "embedding: id[1] is 99, but the tokens are 0 .. 28"), "%s", end.said);
+    }
+}
+
 Test(gpt2_cuda, the_decoder_says_where_it_reads)
 {
     mt_module *model = model_on(MT_CUDA, 0);
