@@ -1,6 +1,8 @@
 /* nccl.cu -- communicators over NCCL; see nccl.h. */
 #include <cstdio>
 #include <cstdlib>
+#include <sched.h>
+#include <unistd.h>
 
 #include "dist/nccl_parts.cuh"
 
@@ -50,6 +52,39 @@ static mt_status choose_device(int rank)
     return MT_OK;
 }
 
+ncclResult_t nccl_result(ncclComm_t nccl, ncclResult_t result, double deadline)
+{
+    enum { AT_ONCE = 1000 };
+    double until = mt_now() + deadline;
+    for (int tries = 0; result == ncclInProgress && (deadline <= 0 || mt_now() < until); tries++) {
+        tries < AT_ONCE ? sched_yield() : usleep(100);
+        ncclResult_t asked = ncclCommGetAsyncError(nccl, &result);
+        result = asked != ncclSuccess ? asked : result;
+    }
+    return result;
+}
+
+static mt_status join(member *m, lane *l, const ncclUniqueId *id)
+{
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclResult_t result = ncclCommInitRankConfig(&l->nccl, m->base.size, *id, m->base.rank, &config);
+    result = nccl_result(l->nccl, result, m->deadline);
+    if (result == ncclSuccess) {
+        MT_CUDA(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking));
+        return MT_OK;
+    }
+    mt_status status = result == ncclInProgress
+                           ? mt_fail(MT_ERR_UNAVAILABLE, "rank %d: not all ranks have joined NCCL within %g s",
+                                     m->base.rank, m->deadline)
+                           : mt_fail(MT_ERR_UNAVAILABLE, "ncclCommInitRankConfig: %s: %s", ncclGetErrorString(result),
+                                     ncclGetLastError(NULL));
+    if (l->nccl)
+        ncclCommAbort(l->nccl);
+    l->nccl = NULL;
+    return status;
+}
+
 /* What rank 0 tells the others. */
 struct told {
     int32_t ready;
@@ -86,17 +121,8 @@ mt_status mt_comm_nccl(mt_comm **out, mt_comm *host, double deadline)
     m->base.engine = &nccl_engine;
     m->host = host;
     m->deadline = deadline;
-    for (int kind = 0; kind < LANES && status == MT_OK; kind++) {
-        lane *l = &m->lanes[kind];
-        ncclResult_t result = ncclCommInitRank(&l->nccl, host->size, ids.id[kind], host->rank);
-        if (result != ncclSuccess) {
-            status = mt_fail(MT_ERR_UNAVAILABLE, "ncclCommInitRank: %s: %s", ncclGetErrorString(result),
-                             ncclGetLastError(NULL));
-            l->nccl = NULL;
-        } else {
-            MT_CUDA(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking));
-        }
-    }
+    for (int kind = 0; kind < LANES && status == MT_OK; kind++)
+        status = join(m, &m->lanes[kind], &ids.id[kind]);
     if (status == MT_OK)
         *out = &m->base;
     else

@@ -13,9 +13,10 @@
  * direction waiting until its partner has come. MT_MAX of floats is taken of integers in the same order, because NCCL's
  * maximum would lose a NaN.
  *
- * NCCL itself has no deadline. mt_wait fails at ours if a rank has not taken part; a barrier of the host's
- * communicator, which has a deadline too, then finds out which rank it is. A call of CUDA that itself waits for the
- * device, as cudaFree does, is ended by the deadline in the emulator only. */
+ * NCCL itself has no deadline. Its communicators do not block, so joining and beginning an operation end at ours, too.
+ * mt_wait fails at it if a rank has not taken part; a barrier of the host's communicator, which has a deadline too,
+ * then finds out which rank it is. A call of CUDA that itself waits for the device, as cudaFree does, is ended by the
+ * deadline in the emulator only. */
 #pragma once
 
 #include "dist/comm.h"

@@ -44,6 +44,10 @@ struct request {
     int64_t key_bytes;
 };
 
+/* ---- nccl.cu ---- */
+/* Communicators do not block: the result of a call, when it has one; ncclInProgress: it has none at the deadline. */
+ncclResult_t nccl_result(ncclComm_t nccl, ncclResult_t result, double deadline);
+
 /* ---- nccl_run.cu: what mt_comm_engine wants ---- */
 mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **handle);
 mt_status nccl_message(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **handle);

@@ -27,10 +27,13 @@ static mt_status failed(member *m, const char *format, ...)
     return mt_fail(MT_ERR_UNAVAILABLE, "%s", m->words);
 }
 
+static mt_status too_late(member *m, const char *what);
 static mt_status check(member *m, ncclResult_t result, lane_kind kind, const char *what)
 {
     if (result == ncclSuccess || m->failed)
         return m->failed ? failed(m, " ") : MT_OK;
+    if (result == ncclInProgress)
+        return too_late(m, what);
     return failed(m, "%s: %s: %s", what, ncclGetErrorString(result), ncclGetLastError(m->lanes[kind].nccl));
 }
 
@@ -124,13 +127,16 @@ static mt_status begin_held(member *m)
     after_compute(m->lanes[UPWARDS].stream);
     after_compute(m->lanes[DOWNWARDS].stream);
     ncclGroupStart();
-    for (request *r = m->held; r && result == ncclSuccess; r = r->next) {
+    for (request *r = m->held; r && (result == ncclSuccess || result == ncclInProgress); r = r->next) {
         const lane *l = &m->lanes[kind = r->kind];
         result = r->is_send ? ncclSend(r->data, (size_t)r->bytes, ncclUint8, r->peer, l->nccl, l->stream)
                             : ncclRecv(r->data, (size_t)r->bytes, ncclUint8, r->peer, l->nccl, l->stream);
     }
-    ncclResult_t ended = ncclGroupEnd();
-    mt_status status = check(m, result == ncclSuccess ? ended : result, kind, m->held->what);
+    ncclResult_t ended = ncclGroupEnd(), up = nccl_result(m->lanes[UPWARDS].nccl, ended, m->deadline),
+                 down = nccl_result(m->lanes[DOWNWARDS].nccl, ended, m->deadline);
+    if (result == ncclSuccess || result == ncclInProgress)
+        result = up != ncclSuccess ? up : down;
+    mt_status status = check(m, result, kind, m->held->what);
     for (request *r = m->held, *next; r; r = next) {
         next = r->next;
         r->next = NULL;
@@ -267,8 +273,10 @@ static ncclResult_t reduce(const member *m, const mt_collective *c, void *out, c
 {
     const lane *l = &m->lanes[COLLECTIVES];
     ncclRedOp_t op = c->op == MT_MAX ? ncclMax : ncclSum;
-    return c->kind == MT_ALL_REDUCE ? ncclAllReduce(in, out, (size_t)c->n, type, op, l->nccl, l->stream)
-                                    : ncclReduceScatter(in, out, (size_t)c->n, type, op, l->nccl, l->stream);
+    ncclResult_t result = c->kind == MT_ALL_REDUCE
+                              ? ncclAllReduce(in, out, (size_t)c->n, type, op, l->nccl, l->stream)
+                              : ncclReduceScatter(in, out, (size_t)c->n, type, op, l->nccl, l->stream);
+    return nccl_result(l->nccl, result, m->deadline); /* what follows on the stream must come behind it */
 }
 
 static ncclResult_t launch(member *m, const mt_collective *c, request *r)
@@ -304,7 +312,7 @@ mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **ha
     mt_collective_words(what, c, m->calls++);
     request *r = new_request(m, wait_for_collective, what);
     after_compute(m->lanes[COLLECTIVES].stream);
-    ncclResult_t result = launch(m, c, r);
+    ncclResult_t result = nccl_result(m->lanes[COLLECTIVES].nccl, launch(m, c, r), m->deadline);
     mark(r);
     mt_status status = check(m, result, COLLECTIVES, what);
     if (status != MT_OK) {

@@ -80,45 +80,6 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
                                              : misuse(ncclSystemError, NULL, HERE, "%s: %s", __func__, why));
 }
 
-static ncclResult_t join(ncclComm_t *out, int size, const ncclUniqueId *id, int rank, uintptr_t pc)
-{
-    char why[400];
-    const char *what = "ncclCommInitRank";
-    if (!out || size < 1 || size > EMU_MOST_RANKS || rank < 0 || rank >= size)
-        return misuse(ncclInvalidArgument, NULL, pc, "%s: rank %d of %d: the emulator has 1 to %d ranks", what, rank,
-                      size, EMU_MOST_RANKS);
-    if (group.depth)
-        return misuse(ncclInvalidUsage, NULL, pc,
-                      "%s in a group is for several devices in one process: the emulator has one", what);
-    emu_ranks *ranks = emu_ranks_join(id->internal, size, rank, why);
-    if (!ranks)
-        return misuse(ncclSystemError, NULL, pc, "%s: %s", what, why);
-    ncclComm_t comm = calloc(1, sizeof *comm);
-    if (!comm)
-        abort();
-    *comm = (struct ncclComm){ .next = comms, .ranks = ranks, .rank = rank, .size = size };
-    comms = *out = comm;
-    return ncclSuccess;
-}
-
-ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id, int rank)
-{
-    NCCL_BEGIN();
-    NCCL_END(join(comm, size, &id, rank, HERE));
-}
-
-static ncclResult_t check_comm(ncclComm_t comm, uintptr_t pc, const char *what)
-{
-    ncclComm_t known = comms;
-    while (known && known != comm)
-        known = known->next;
-    if (!known)
-        return misuse(ncclInvalidArgument, NULL, pc, "%s: this is not a communicator (%p)", what, (void *)comm);
-    if (comm->ended)
-        return misuse(ncclInvalidArgument, NULL, pc, "%s: the communicator was given to %s before", what, comm->ended);
-    return ncclSuccess;
-}
-
 static bool is_of(const emu_pending *p, const void *comm)
 {
     return p->finish && ((const emu_transfer *)p)->comm == comm;
@@ -138,6 +99,67 @@ static void end(ncclComm_t comm, bool abort, const char *what)
     emu_ranks_leave(comm->ranks, abort || comm->failed);
     comm->ranks = NULL;
     comm->ended = what;
+}
+
+/* Are all ranks there? The communicator fails if one of them does not come. */
+static ncclResult_t meet(ncclComm_t comm, bool wait, uintptr_t pc, const char *what)
+{
+    char why[400];
+    int met = emu_ranks_met(comm->ranks, wait, why);
+    comm->joining = met == 0;
+    if (met < 0)
+        comm->failed = misuse(ncclSystemError, comm, pc, "%s: %s", what, why);
+    return comm->joining ? ncclInProgress : comm->failed;
+}
+
+static ncclResult_t join(ncclComm_t *out, int size, const ncclUniqueId *id, int rank, bool wait, uintptr_t pc)
+{
+    char why[400];
+    const char *what = "ncclCommInitRank";
+    if (!out || size < 1 || size > EMU_MOST_RANKS || rank < 0 || rank >= size)
+        return misuse(ncclInvalidArgument, NULL, pc, "%s: rank %d of %d: the emulator has 1 to %d ranks", what, rank,
+                      size, EMU_MOST_RANKS);
+    if (group.depth)
+        return misuse(ncclInvalidUsage, NULL, pc,
+                      "%s in a group is for several devices in one process: the emulator has one", what);
+    emu_ranks *ranks = emu_ranks_join(id->internal, size, rank, why);
+    if (!ranks)
+        return misuse(ncclSystemError, NULL, pc, "%s: %s", what, why);
+    ncclComm_t comm = calloc(1, sizeof *comm);
+    if (!comm)
+        abort();
+    *comm = (struct ncclComm){ .next = comms, .ranks = ranks, .rank = rank, .size = size };
+    ncclResult_t result = meet(comm, wait, pc, what);
+    comms = comm;
+    if (result == ncclSuccess || result == ncclInProgress)
+        *out = comm;
+    else
+        end(comm, true, what);
+    return result;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id, int rank)
+{
+    NCCL_BEGIN();
+    NCCL_END(join(comm, size, &id, rank, true, HERE));
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size, ncclUniqueId id, int rank, ncclConfig_t *config)
+{
+    NCCL_BEGIN();
+    NCCL_END(join(comm, size, &id, rank, !config || config->blocking != 0, HERE));
+}
+
+static ncclResult_t check_comm(ncclComm_t comm, uintptr_t pc, const char *what)
+{
+    ncclComm_t known = comms;
+    while (known && known != comm)
+        known = known->next;
+    if (!known)
+        return misuse(ncclInvalidArgument, NULL, pc, "%s: this is not a communicator (%p)", what, (void *)comm);
+    if (comm->ended)
+        return misuse(ncclInvalidArgument, NULL, pc, "%s: the communicator was given to %s before", what, comm->ended);
+    return ncclSuccess;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
@@ -163,7 +185,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
     NCCL_BEGIN();
     ncclResult_t result = check_comm(comm, HERE, __func__);
     if (result == ncclSuccess)
-        *error = comm->failed;
+        *error = comm->joining ? meet(comm, false, HERE, "ncclCommInitRankConfig") : comm->failed;
     NCCL_END(result);
 }
 
@@ -225,6 +247,11 @@ static ncclResult_t check(const emu_transfer *op, cudaStream_t stream)
         return result;
     if (op->comm->failed) /* it was said why */
         return op->comm->failed;
+    if (op->comm->joining)
+        return misuse(ncclInvalidUsage, op->comm, op->base.made,
+                      "%s: ncclCommInitRankConfig has not ended\n"
+                      "hint: call ncclCommGetAsyncError until it no longer gives ncclInProgress",
+                      what);
     if (!emu_nccl_type_name(op->type))
         return misuse(ncclInvalidArgument, op->comm, op->base.made,
                       "%s: data type %d: the emulator has uint8, int32, int64, float16, bfloat16 and float32", what,

@@ -14,6 +14,7 @@ struct ncclComm {
     int rank, size;
     const char *ended;                                                     /* the call that ended it */
     uint64_t collectives, sends[EMU_MOST_RANKS], receives[EMU_MOST_RANKS]; /* so far */
+    bool joining;                                                          /* until all ranks have come */
     int open;                                                              /* operations that have not ended */
     ncclResult_t failed;
     char words[400]; /* why, or the last misuse */

@@ -178,27 +178,30 @@ static bool take_place(emu_ranks *r, char *why)
     return true;
 }
 
-/* Waits until all ranks have joined. */
-static bool await_all(const emu_ranks *r, char *why)
+int emu_ranks_met(emu_ranks *r, bool wait, char *why)
 {
-    double until = emu_seconds() + r->deadline;
     for (int rank = 0; rank < r->size;) {
         uint32_t seen = emu_changes(r);
         const char *gone = emu_rank_gone(r, rank);
         if (gone && strstr(gone, "ended")) {
             snprintf(why, WHY, "rank %d %s", rank, gone);
-            return false;
+            return -1;
         }
         if (state_of(r, rank) != AWAY) {
             rank++;
-        } else if (emu_seconds() > until) {
+        } else if (emu_seconds() > r->join_until) {
             snprintf(why, WHY, "rank %d of %d did not call it within %g s", rank, r->size, r->deadline);
-            return false;
-        } else {
+            return -1;
+        } else if (wait) {
             emu_wait_for_change(r, seen);
+        } else {
+            return 0;
         }
     }
-    return true;
+    if (r->made >= 0)
+        close(r->made); /* all have it open */
+    r->made = -1;
+    return 1;
 }
 
 static void release(emu_ranks *r)
@@ -218,16 +221,11 @@ emu_ranks *emu_ranks_join(const char id[EMU_ID_BYTES], int size, int rank, char 
         abort();
     memcpy(&theirs, id, sizeof theirs);
     *r = (emu_ranks){ .file = -1, .rank = rank, .size = size, .end = (uint64_t)(rank + 1) * RANGE };
+    r->made = theirs.process == getpid() ? theirs.file : -1;
     r->deadline = (double)emu_setting("CUEMU_NCCL_TIMEOUT", 60);
-    if (open_shared(r, &theirs, why) && take_place(r, why)) {
-        if (await_all(r, why)) {
-            if (theirs.process == getpid())
-                close(theirs.file); /* all have it open */
-            return r;
-        }
-        emu_ranks_leave(r, true);
-        return NULL;
-    }
+    r->join_until = emu_seconds() + r->deadline;
+    if (open_shared(r, &theirs, why) && take_place(r, why))
+        return r;
     release(r);
     return NULL;
 }

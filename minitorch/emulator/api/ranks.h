@@ -27,15 +27,18 @@ typedef struct emu_ranks {
     struct emu_shared *shared;
     int file, rank, size;
     uint64_t end; /* of this rank's bytes in the file */
-    double deadline;
+    double deadline, join_until;
+    int made; /* the file of the id, if this process has made it; else -1 */
 } emu_ranks;
 
 typedef enum { EMU_COLLECTIVES, EMU_SENDS, EMU_RECEIVES } emu_channel_kind;
 int emu_channel(emu_channel_kind kind, int rank, int peer);
 
-/* False, or NULL: why[400] says why. emu_ranks_join waits until all have joined. */
+/* False, or NULL: why[400] says why. emu_ranks_join takes this rank's place. emu_ranks_met: have all joined? 1; 0: not
+ * yet, only without `wait`; -1: they will not. */
 bool emu_ranks_id(char id[EMU_ID_BYTES], char *why);
 emu_ranks *emu_ranks_join(const char id[EMU_ID_BYTES], int size, int rank, char *why);
+int emu_ranks_met(emu_ranks *ranks, bool wait, char *why);
 void emu_ranks_leave(emu_ranks *ranks, bool aborted); /* frees it */
 
 /* Why another rank will announce nothing any more: "has ended"; NULL: it may. */

@@ -6,6 +6,7 @@
 #ifndef CUEMU_NCCL_H
 #define CUEMU_NCCL_H
 
+#include <limits.h>
 #include "cuda_runtime_api.h"
 
 #define NCCL_MAJOR            2
@@ -63,6 +64,17 @@ typedef enum {
     ncclNumTypes = 12
 } ncclDataType_t;
 
+/* Only `blocking` has an effect: 0, ncclCommInitRankConfig does not wait for the other ranks, and ncclCommGetAsyncError
+ * returns ncclInProgress until they have joined. */
+typedef struct {
+    size_t size;
+    unsigned magic, version;
+    int blocking;
+} ncclConfig_t;
+#define NCCL_CONFIG_UNDEF_INT INT_MIN
+#define NCCL_CONFIG_INITIALIZER \
+    { sizeof(ncclConfig_t), 0xcafebeef, NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH), NCCL_CONFIG_UNDEF_INT }
+
 ncclResult_t ncclGetVersion(int *version);
 const char *ncclGetErrorString(ncclResult_t result);
 const char *ncclGetLastError(ncclComm_t comm);
@@ -70,6 +82,7 @@ const char *ncclGetLastError(ncclComm_t comm);
 /* The process that makes the id has to live until all ranks have joined. */
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id);
 ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id, int rank);
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int size, ncclUniqueId id, int rank, ncclConfig_t *config);
 ncclResult_t ncclCommDestroy(ncclComm_t comm); /* ends its operations first */
 ncclResult_t ncclCommAbort(ncclComm_t comm);   /* forgets them */
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error);

@@ -11,6 +11,7 @@ const char *(*error_string)(ncclResult_t) = ncclGetErrorString;
 const char *(*last_error)(ncclComm_t) = ncclGetLastError;
 ncclResult_t (*unique_id)(ncclUniqueId *) = ncclGetUniqueId;
 ncclResult_t (*init_rank)(ncclComm_t *, int, ncclUniqueId, int) = ncclCommInitRank;
+ncclResult_t (*init_config)(ncclComm_t *, int, ncclUniqueId, int, ncclConfig_t *) = ncclCommInitRankConfig;
 ncclResult_t (*end[])(ncclComm_t) = { ncclCommDestroy, ncclCommAbort };
 ncclResult_t (*async_error)(ncclComm_t, ncclResult_t *) = ncclCommGetAsyncError;
 ncclResult_t (*ask[])(const ncclComm_t, int *) = { ncclCommCount, ncclCommUserRank };
@@ -56,7 +57,8 @@ int main(void)
     NUMBER(sizeof(ncclUniqueId));
     NUMBER(sizeof(ncclDataType_t) + sizeof(ncclRedOp_t) + sizeof(ncclResult_t));
     NUMBER(NCCL_VERSION(2, 28, 9));
-    NUMBER(ncclAllReduce && version && error_string && last_error && unique_id && init_rank && async_error && gather);
+    NUMBER(ncclAllReduce && version && error_string && last_error && unique_id && init_rank && init_config &&
+           async_error && gather);
     for (int result = ncclSuccess; result < ncclNumResults; result++) { /* without the hints of the real one */
         const char *text = ncclGetErrorString((ncclResult_t)result);
         size_t length = strcspn(text, "(-");

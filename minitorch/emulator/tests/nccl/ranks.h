@@ -30,7 +30,12 @@ template <class F> static int run_ranks(int size, F body)
     for (int rank = 0; rank < size; rank++)
         if (fork() == 0) {
             ncclComm_t comm = nullptr;
-            NCCL(ncclCommInitRank(&comm, size, id, rank));
+            ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+            config.blocking = rank % 2 == 0;
+            ncclResult_t state = ncclCommInitRankConfig(&comm, size, id, rank, &config);
+            while (state == ncclInProgress)
+                NCCL(ncclCommGetAsyncError(comm, &state));
+            NCCL(state);
             if (comm)
                 body(comm, rank, size);
             fflush(stdout);

@@ -233,6 +233,25 @@ static void join_twice()
     NCCL(ncclCommDestroy(one));
 }
 
+static void join_without_waiting()
+{
+    ncclUniqueId id;
+    ncclComm_t comm;
+    ncclResult_t state = ncclInProgress;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    buffer<float> x({ 1 });
+    config.blocking = 0;
+    NCCL(ncclGetUniqueId(&id));
+    EXPECT(ncclCommInitRankConfig(&comm, 2, id, 1, &config) == ncclInProgress);
+    // ERROR ncclAllReduce: ncclCommInitRankConfig has not ended
+    EXPECT(ncclAllReduce(x.data, x.data, 1, ncclFloat32, ncclSum, comm, 0) == ncclInvalidUsage);
+    while (state == ncclInProgress)
+        // ERROR rank 0 of 2 did not call it within 1 s
+        NCCL(ncclCommGetAsyncError(comm, &state));
+    EXPECT(state == ncclSystemError);
+    NCCL(ncclCommAbort(comm));
+}
+
 int main()
 {
     run_ranks(2, arguments);
@@ -246,5 +265,6 @@ int main()
     run_ranks(2, dies);
     run_ranks(2, stops);
     join_twice();
+    join_without_waiting();
     return failures != 0;
 }
