@@ -13,6 +13,8 @@
     "of libcu++, <cuda/atomic>, <cuda/barrier>, <cuda/pipeline> and some of <cuda/std> are emulated; write other " \
     "algorithms yourself, and copies of TMA with cuda::memcpy_async"
 
+#define CURAND "of cuRAND the device's Philox4_32_10 and XORWOW are emulated: <curand_kernel.h>"
+
 /* A name ending in * is a prefix. */
 static const struct advice {
     const char *name, *text;
@@ -45,7 +47,7 @@ static const struct advice {
     { "cub", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "thrust", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "cuda", "include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic> before using it" },
-    { "curand*", "make random numbers from a counter (Philox), or on the host" },
+    { "curand*", CURAND },
     { "cufft*", "only cuBLAS is emulated" },
     { "cusparse*", "only cuBLAS is emulated" },
     { "cudnn*", "only cuBLAS is emulated" },
@@ -59,7 +61,7 @@ static const struct advice headers[] = {
     { "cub/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "thrust/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "cuda/*", LIBCUXX },
-    { "curand*", "make random numbers from a counter (Philox), or on the host" },
+    { "curand*", CURAND },
     { "cufft*", "only cuBLAS is emulated" },
     { "cusparse*", "only cuBLAS is emulated" },
     { "cusolver*", "only cuBLAS is emulated" },

@@ -77,7 +77,7 @@ cuemu_uint3 cuemu_grid_dim(void) __attribute__((const, nothrow));
 unsigned cuemu_thread_rank(void) __attribute__((const)); /* in the block; its warp is rank / 32 */
 unsigned cuemu_lane(void) __attribute__((const));
 unsigned cuemu_multiprocessors(void) __attribute__((const)); /* of the device */
-int cuemu_in_kernel(void); /* is this device code running? */
+int cuemu_in_kernel(void);                                   /* is this device code running? */
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
@@ -151,6 +151,9 @@ void *cuemu_memset(void *to, int value, size_t size);
 void cuemu_copy_async(void *shared, const void *global, int size, int zero_filled); /* cp.async: size 4, 8 or 16 */
 void cuemu_copy_commit(void);
 void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */
+
+/* n 2^doublings steps of cuRAND's XORWOW. */
+void cuemu_xorwow_advance(uint32_t v[5], uint64_t n, int doublings);
 
 /* memcpy_async of any size: like cp.async, in pieces. */
 void cuemu_copy_pieces(void *to, const void *from, size_t size);

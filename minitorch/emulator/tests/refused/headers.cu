@@ -1,6 +1,6 @@
 #include <cub/cub.cuh>
 #include <cuda_fp8.h>
-#include <curand_kernel.h>
+#include <curand.h>
 #include <thrust/sort.h>
 
 #include <cuda/barrier>
@@ -10,7 +10,11 @@ __global__ void all(float *x)
 {
     cub::BlockReduce<float, 32> sum; // REFUSED: `cub` is not supported by the emulator: write the algorithm yourself
     __nv_fp8_e4m3 small;             // REFUSED: 8-bit floats
-    curandState state;               // REFUSED: Philox
     thrust::sort(x, x + 32);         // REFUSED: write the algorithm yourself
     cuda::latch<0> count_down;       // REFUSED: of libcu++
+}
+
+int main()
+{
+    curandGenerator_t generator; // REFUSED: of cuRAND the device's Philox4_32_10 and XORWOW are emulated
 }
