@@ -15,6 +15,7 @@ EMU_FLAGS  += -fdebug-prefix-map=minitorch/emulator=/usr/include/cuemu/runtime
 
 emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard $(1:%=minitorch/emulator/%/*.c)))
 EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,$(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h) \
+    $(wildcard minitorch/emulator/include/cub/*.cuh minitorch/emulator/include/cub/*/*.cuh) \
     $(filter-out %/std,$(wildcard minitorch/emulator/include/cuda/* minitorch/emulator/include/cuda/std/*)))
 
 # The default goal is not the first rule below, although the Makefile reads it before its own rules.
@@ -31,6 +32,8 @@ $(EMU)/translate: $(call emu_obj,translate)
 	$(call tell,LINK,$@)
 	$(Q)$(EMU_CC) $^ -no-pie -o $@
 $(EMU)/%.h: minitorch/emulator/%.h
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+$(EMU)/%.cuh: minitorch/emulator/%.cuh
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@

@@ -108,6 +108,10 @@ static void tell(emu_finding *finding)
 {
     if (!finding->site.file && finding->site.pc)
         emu_source(finding->site.pc, &finding->site.file, &finding->site.line);
+    if (!finding->site.file) { /* in a kernel of a header: the line that launched it */
+        finding->site.file = finding->launch.file;
+        finding->site.line = finding->launch.line;
+    }
     for (size_t i = 0; i < reported_count; i++) {
         if (same_line(&reported[i], finding)) {
             reported[i].times += finding->times;
@@ -160,6 +164,7 @@ static bool add(const emu_thread *thread, bool warning, emu_kind kind, emu_site 
     if (thread) {
         const emu_worker *of = thread->warp->worker;
         finding.kernel = of->launch->config->kernel;
+        finding.launch = (emu_site){ .file = of->launch->config->file, .line = of->launch->config->line };
         finding.block = of->block;
         finding.thread = thread->index;
         order = of->order;

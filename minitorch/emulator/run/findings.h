@@ -35,6 +35,7 @@ typedef struct emu_finding {
     emu_kind kind;
     bool warning;
     emu_site site;      /* file and line are filled in */
+    emu_site launch;    /* of the kernel */
     const char *kernel; /* NULL: host code */
     cuemu_uint3 block, thread;
     const char *text; /* one line or several; never ends in a newline */

@@ -13,6 +13,9 @@
     "of libcu++, <cuda/atomic>, <cuda/barrier>, <cuda/pipeline> and some of <cuda/std> are emulated; write other " \
     "algorithms yourself, and copies of TMA with cuda::memcpy_async"
 
+#define CUB                                                                                                    \
+    "of CUB, <cub/cub.cuh>, WarpReduce, WarpScan, BlockReduce, BlockScan and DeviceReduce::Sum are emulated; " \
+    "write other algorithms yourself"
 #define CURAND "of cuRAND the device's Philox4_32_10 and XORWOW are emulated: <curand_kernel.h>"
 
 /* A name ending in * is a prefix. */
@@ -44,7 +47,7 @@ static const struct advice {
     { "__ballot", "CUDA has removed it: use __ballot_sync(mask, condition)" },
     { "__any", "CUDA has removed it: use __any_sync(mask, condition)" },
     { "__all", "CUDA has removed it: use __all_sync(mask, condition)" },
-    { "cub", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
+    { "cub", CUB },
     { "thrust", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "cuda", "include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic> before using it" },
     { "curand*", CURAND },
@@ -58,7 +61,7 @@ static const struct advice {
 
 /* Headers by the start of their name. */
 static const struct advice headers[] = {
-    { "cub/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
+    { "cub/*", CUB },
     { "thrust/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "cuda/*", LIBCUXX },
     { "curand*", CURAND },
@@ -227,6 +230,8 @@ int explain(const char *path)
         const char *advice = ADVICE_FOR(names, m.name);
         if (!advice && (strstr(m.text, "member of 'cuda'") || strstr(m.text, "member of 'cuda::")))
             advice = LIBCUXX;
+        if (strstr(m.text, "'cub'"))
+            advice = CUB;
         if (!advice && !looks_like_cuda(m.name) && !strstr(m.text, "'cooperative_groups") && !strstr(m.text, "'nvcuda"))
             continue;
         bool mistyped = !advice && m.instead && is_mistyped(m.name, m.instead);

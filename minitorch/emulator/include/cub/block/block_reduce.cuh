@@ -1,0 +1,2 @@
+/* block_reduce.cuh -- see cub/cub.cuh */
+#include "../cub.cuh"

@@ -1,0 +1,2 @@
+/* block_scan.cuh -- see cub/cub.cuh */
+#include "../cub.cuh"

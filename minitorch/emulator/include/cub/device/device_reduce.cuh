@@ -1,0 +1,2 @@
+/* device_reduce.cuh -- see cub/cub.cuh */
+#include "../cub.cuh"

@@ -1,0 +1,2 @@
+/* warp_reduce.cuh -- see cub/cub.cuh */
+#include "../cub.cuh"

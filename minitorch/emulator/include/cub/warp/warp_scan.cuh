@@ -1,0 +1,2 @@
+/* warp_scan.cuh -- see cub/cub.cuh */
+#include "../cub.cuh"
