@@ -74,6 +74,8 @@ cudaError_t emu_params_host(const cudaHostNodeParams *p, uintptr_t pc, const cha
 emu_copy emu_params_copy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 
 /* ---- memcpy.c: one operation on a stream, which may be a graph's ---- */
+/* `waits`: the call is a synchronous one. */
+cudaError_t emu_issue_copy(const emu_copy *copy, const void *stream, bool waits, uintptr_t pc, const char *what);
 cudaError_t emu_run_copy(const emu_copy *copy, cudaStream_t stream, uintptr_t pc, const char *what);
 cudaError_t emu_run_set(const cudaMemsetParams *set, cudaStream_t stream, uintptr_t pc, const char *what);
 cudaError_t emu_copy_of(emu_copy *copy, const cudaMemcpy3DParms *params, uintptr_t pc, const char *what);

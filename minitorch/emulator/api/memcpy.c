@@ -155,8 +155,7 @@ cudaError_t emu_run_set(const cudaMemsetParams *set, cudaStream_t stream, uintpt
 
 /* ---- calls: executed now, or captured ---------------------------------------------------------------------------- */
 
-/* `waits`: the call is a synchronous one. */
-static cudaError_t issue_copy(const emu_copy *c, const void *stream, bool waits, uintptr_t pc, const char *what)
+cudaError_t emu_issue_copy(const emu_copy *c, const void *stream, bool waits, uintptr_t pc, const char *what)
 {
     cudaError_t error;
     if (!emu_stream_valid(stream))
@@ -212,14 +211,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
 {
     API_BEGIN();
     emu_copy c = rows(to, size, from, size, size, 1, kind);
-    API_END(issue_copy(&c, NULL, true, HERE, __func__));
+    API_END(emu_issue_copy(&c, NULL, true, HERE, __func__));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     API_BEGIN();
     emu_copy c = rows(to, size, from, size, size, 1, kind);
-    API_END(issue_copy(&c, stream, false, HERE, __func__));
+    API_END(emu_issue_copy(&c, stream, false, HERE, __func__));
 }
 
 static cudaError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
@@ -228,7 +227,7 @@ static cudaError_t copy_peer(void *to, int to_device, const void *from, int from
     emu_copy c = rows(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);
     cudaError_t error = emu_check_device(to_device, pc, what);
     error = error != cudaSuccess ? error : emu_check_device(from_device, pc, what);
-    return error != cudaSuccess ? error : issue_copy(&c, stream, false, pc, what);
+    return error != cudaSuccess ? error : emu_issue_copy(&c, stream, false, pc, what);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
@@ -249,7 +248,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 {
     API_BEGIN();
     emu_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
-    API_END(issue_copy(&c, NULL, true, HERE, __func__));
+    API_END(emu_issue_copy(&c, NULL, true, HERE, __func__));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -257,7 +256,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     API_BEGIN();
     emu_copy c = rows(to, to_pitch, from, from_pitch, width, height, kind);
-    API_END(issue_copy(&c, stream, false, HERE, __func__));
+    API_END(emu_issue_copy(&c, stream, false, HERE, __func__));
 }
 
 cudaError_t emu_copy_of(emu_copy *c, const cudaMemcpy3DParms *p, uintptr_t pc, const char *what)
@@ -266,7 +265,7 @@ cudaError_t emu_copy_of(emu_copy *c, const cudaMemcpy3DParms *p, uintptr_t pc, c
         return cudaErrorInvalidValue;
     if (p->srcArray || p->dstArray)
         return emu_misuse(cudaErrorNotSupported, pc,
-                          "%s: arrays for textures are not emulated: give srcPtr and dstPtr, memory of cudaMalloc3D",
+                          "%s: of arrays only cudaMemcpy2DToArray is emulated: give srcPtr and dstPtr, of cudaMalloc3D",
                           what);
     cudaPitchedPtr from = p->srcPtr, to = p->dstPtr;
     *c = rows((char *)to.ptr + p->dstPos.x, to.pitch, (char *)from.ptr + p->srcPos.x, from.pitch, p->extent.width,
@@ -287,7 +286,7 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *params)
     API_BEGIN();
     emu_copy c;
     cudaError_t error = emu_copy_of(&c, params, HERE, __func__);
-    API_END(error != cudaSuccess ? error : issue_copy(&c, NULL, true, HERE, __func__));
+    API_END(error != cudaSuccess ? error : emu_issue_copy(&c, NULL, true, HERE, __func__));
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *params, cudaStream_t stream)
@@ -295,7 +294,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *params, cudaStream_t stre
     API_BEGIN();
     emu_copy c;
     cudaError_t error = emu_copy_of(&c, params, HERE, __func__);
-    API_END(error != cudaSuccess ? error : issue_copy(&c, stream, false, HERE, __func__));
+    API_END(error != cudaSuccess ? error : emu_issue_copy(&c, stream, false, HERE, __func__));
 }
 
 static cudaMemsetParams bytes(void *to, size_t pitch, int value, size_t width, size_t height)
@@ -377,7 +376,7 @@ cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t si
     if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(no_symbol(HERE, "cudaMemcpyToSymbol"));
     emu_copy c = rows((char *)(uintptr_t)symbol + offset, size, from, size, size, 1, kind);
-    API_END(issue_copy(&c, stream, waits, HERE, "cudaMemcpyToSymbol"));
+    API_END(emu_issue_copy(&c, stream, waits, HERE, "cudaMemcpyToSymbol"));
 }
 
 cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
@@ -387,7 +386,7 @@ cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, si
     if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(no_symbol(HERE, "cudaMemcpyFromSymbol"));
     emu_copy c = rows(to, size, (const char *)symbol + offset, size, size, 1, kind);
-    API_END(issue_copy(&c, stream, waits, HERE, "cudaMemcpyFromSymbol"));
+    API_END(emu_issue_copy(&c, stream, waits, HERE, "cudaMemcpyFromSymbol"));
 }
 
 cudaError_t cuemu_symbol_address(void **pointer, const void *symbol)

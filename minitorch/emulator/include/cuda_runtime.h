@@ -86,6 +86,7 @@ constexpr long long cuemu_bounded(long long threads, int = 0, int = 0)
 #include "cuemu/simd.h"
 #include "cuemu/minmax.h"
 #include "cuemu/ptx.h"
+#include "cuemu/texture.h"
 
 #endif
 #endif

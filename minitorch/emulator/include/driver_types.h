@@ -3,6 +3,7 @@
 #define CUEMU_DRIVER_TYPES_H
 
 #include <stddef.h>
+#include "texture_types.h"
 
 #define CUDART_VERSION 13000
 #define CUDART_CB
@@ -67,7 +68,6 @@ typedef struct cudaExtent {
 typedef struct cudaPos {
     size_t x, y, z; /* in bytes, rows, planes */
 } cudaPos;
-typedef struct cudaArray *cudaArray_t; /* not emulated */
 typedef struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     cudaPos srcPos;

@@ -18,17 +18,19 @@
     "write other algorithms yourself"
 #define CURAND "of cuRAND the device's Philox4_32_10 and XORWOW are emulated: <curand_kernel.h>"
 
+#define TEXTURES "of textures, tex1Dfetch, tex1D and tex2D of objects are emulated; cudaMemcpy2DToArray fills an array"
+
 /* A name ending in * is a prefix. */
 static const struct advice {
     const char *name, *text;
 } names[] = {
-    { "tex1D*", "textures are not emulated: read global memory, with __ldg() where it is constant" },
-    { "tex2D*", "textures are not emulated: read global memory, with __ldg() where it is constant" },
-    { "tex3D*", "textures are not emulated: read global memory, with __ldg() where it is constant" },
+    { "tex1D*", TEXTURES },
+    { "tex2D*", TEXTURES },
+    { "tex3D*", TEXTURES },
     { "surf*Dread", "surfaces are not emulated: read global memory" },
-    { "cudaTextureObject_t", "textures are not emulated: read global memory, with __ldg() where it is constant" },
     { "cudaSurfaceObject_t", "surfaces are not emulated: use global memory" },
-    { "cudaArray_t", "arrays for textures are not emulated: use cudaMalloc" },
+    { "cuda*Array", TEXTURES },
+    { "cuda*ArrayAsync", TEXTURES },
     { "cudaGraphConditional*", "loops in graphs are not emulated: let the host launch the graph repeatedly" },
     { "cudaGraphAddMemAlloc*", "allocate before the graph is made: cudaMalloc" },
     { "cudaGraphAddEvent*", "events as nodes are not emulated: record them behind cudaGraphLaunch" },

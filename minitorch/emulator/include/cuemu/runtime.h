@@ -94,6 +94,19 @@ void *cuemu_dynamic_shared(void) __attribute__((const)); /* extern __shared__ */
 size_t cuemu_shared_offset(const void *shared);          /* __cvta_generic_to_shared */
 void *cuemu_shared_address(size_t offset);               /* its inverse */
 
+/* ---- textures ---------------------------------------------------------------------------------------------------- */
+
+/* What a cudaTextureObject_t is. */
+typedef struct cuemu_texture {
+    const char *data;
+    long width, height, pitch; /* in texels, rows, bytes from row to row */
+    int texel;                 /* bytes of one */
+    int mode[2];               /* cudaTextureAddressMode of x and y */
+    int linear, normalized_coordinates;
+} cuemu_texture;
+/* For a read as a type of `size` bytes. */
+cuemu_texture cuemu_texture_of(unsigned long long object, size_t size);
+
 /* ---- barriers and warps ------------------------------------------------------------------------------------------ */
 void cuemu_barrier(const char *file, int line);   /* __syncthreads */
 void cuemu_grid_sync(const char *file, int line); /* of all blocks of a cooperative launch */

@@ -1,5 +1,5 @@
-__global__ void sample(float *out, cudaTextureObject_t image) // REFUSED: `cudaTextureObject_t` is not supported
+__global__ void sample(float *out, cudaTextureObject_t image)
 {
-    out[threadIdx.x] =
-        tex2D<float>(image, threadIdx.x, 0.5f); // REFUSED: `tex2D` is not supported by the emulator: textures
+    cudaSurfaceObject_t other;                       // REFUSED: surfaces are not emulated
+    out[threadIdx.x] = tex3D<float>(image, 0, 0, 0); // REFUSED: `tex3D` is not supported by the emulator: of textures
 }
