@@ -21,6 +21,10 @@ planted reduce.cu 's/if (lane == 0)$/if (lane >= 0)/'
 out=$(graded 06.9)
 check "a harmless race" grep -q 'reduce.cu:[0-9]*: warning: race: several threads write' <<<"$out"
 check "all points" grep -q '^grade 06: 9/9$' <<<"$out"
+planted reduce.cu 's/value = warp_combine<plus>(lane < WARPS ? slot\[lane\] : 0);/if (lane < WARPS) { value = slot[lane]; for (int d = WARPS \/ 2; d > 0; d \/= 2) value += __shfl_down_sync(0xff, value, d); } __syncthreads();/'
+out=$(graded 06.9)
+check "lanes whose shuffle reads what is not there, and does not count" grep -q 'reduce.cu:[0-9]*: warning: __shfl_down_sync: lane 4' <<<"$out"
+check "all points" grep -q '^grade 06: 9/9$' <<<"$out"
 planted embedding.cu 's/MT_LAUNCHED("gather_rows_bwd");/& mt_cuda_sync();/'
 out=$(graded 06.14)
 check "a wait" grep -q 'embedding.cu:[0-9]*: waits for the device' <<<"$out"

@@ -98,7 +98,8 @@ static int weight(const emu_finding *f)
 }
 
 /* The first error that occurred since `times` was recorded; for a race its cause, if that occurred too. Or the first
- * warning: of a shuffle or barrier, after which values are undefined, else of a race in which all write one value. */
+ * warning: a __shfl_down_sync that reads a lane that does not call it, whose value is undefined; else a race in which
+ * all threads write one value. Other shuffles are errors, and so are barriers that were not reached (CUEMU_STRICT). */
 static const emu_finding *newest(const uint64_t *times, size_t before, bool warning)
 {
     const emu_finding *f, *best = NULL;
