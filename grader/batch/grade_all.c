@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { DONE, NOT_FINISHED, USAGE, FAILED };
 enum {
@@ -172,6 +173,7 @@ int main(int argc, char **argv)
     command c = { .batch = { .root = ".", .room = 256 } };
     const struct argp parser = { .options = arguments, .parser = parse, .doc = "Grade the submissions of a class." };
     argp_err_exit_status = USAGE;
+    umask(077); /* grades and submissions are for the instructor alone */
     argp_parse(&parser, argc, argv, 0, NULL, &c);
     mg_command_interrupt();
     mg_path(build, "%s/build/release", c.batch.root);

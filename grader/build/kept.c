@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <stdio.h>
@@ -217,7 +218,7 @@ void mg_kept_put(const mg_build *b, const char *how, const char *source, const c
     name_file(b, how, source, p[UNIT], path);
     mg_path(folder, "%s/kept", b->build);
     mg_path(made, "%s/.%s.%d", folder, strrchr(path, '/') + 1, (int)gettid());
-    if (p[UNIT].bytes && p[SAID].bytes && mg_folder(folder, false) == MT_OK) {
+    if (p[UNIT].bytes && p[SAID].bytes && (mkdir(folder, 0700) == 0 || errno == EEXIST)) { /* it has units of others */
         if (!write_parts(made, p) || rename(made, path) != 0)
             unlink(made);
         while (remove_oldest(folder, MOST_KEPT))

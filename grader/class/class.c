@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WRITTEN, USAGE = 2, NOT_WRITTEN = 3 };
@@ -153,6 +154,7 @@ int main(int argc, char **argv)
     char lab[64], out[PATH_MAX], path[PATH_MAX];
     mg_book book = { 0 };
     argp_err_exit_status = USAGE;
+    umask(077); /* grades are for the instructor alone */
     argp_parse(&parser, argc, argv, 0, NULL, &c);
     mg_book_folder(out, c.folder, c.out);
     mg_path(path, "%s/gradebook.sqlite", out);

@@ -139,7 +139,7 @@ static mt_status write_new(const char *path, const void *bytes, size_t count, mo
             break;
         done += (size_t)n;
     }
-    bool good = fd >= 0 && done == count && fchmod(fd, mode) == 0; /* independent of the umask */
+    bool good = fd >= 0 && done == count;
     if (fd >= 0 && close(fd))
         good = false;
     return good ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));

@@ -34,7 +34,8 @@ mt_status mg_folder(const char *path, bool shared);
 /* mg_remove_tree -- remove a folder and all in it; links are not followed. */
 void mg_remove_tree(char *path);
 
-/* mg_write_file, mg_copy_file -- a new readable file (0644, or 0755 when the source is executable). */
+/* mg_write_file, mg_copy_file -- a new file (0644, or 0755 when the source is executable, without the bits of the
+ * umask: sandboxed programs can read what is written while a scratch folder is open, nobody what a batch keeps). */
 mt_status mg_write_file(const char *path, const void *bytes, size_t count);
 mt_status mg_copy_file(const char *to, const char *from);
 

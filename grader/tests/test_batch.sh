@@ -3,6 +3,7 @@
 # waits for a locked gradebook and a full disk, refuses what is not a gradebook.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root"
+umask 022
 build=build/release
 if ! echo '#include <sqlite3.h>' | ${CC:-gcc} -E - >/dev/null 2>&1; then
     echo "skipped: libsqlite3-dev is not installed"
@@ -45,6 +46,7 @@ check "points" is "$(book "SELECT points, max, state FROM grade WHERE key = 'ada
 check "rows have all that is known" is "$(book "SELECT verdict, points, max, seconds > 0, seed != '' FROM result WHERE grading = (SELECT id FROM grade WHERE key = 'ada') AND name = 'numel: random shapes'")" "$(printf 'PASS 3.0 3.0 1 1')"
 check "a skeleton has none" is "$(book "SELECT points FROM grade WHERE key = 'Zoë'")" 0.0
 check "one row for what is not an archive" is "$(book "SELECT state, count(*) FROM grade JOIN result ON grading = grade.id WHERE key = 'noise.zip'")" "refused 1"
+check "gradebook, units and reports are private" is "$(umask) $(find "$out" -perm /077 -printf '%P ')" "0022 "
 check "a name that is not UTF-8" is "$(book "SELECT name FROM student WHERE submission = (SELECT submission FROM grade WHERE key LIKE 'J%')")" Jürgen
 
 # A grader that is stopped says so by its exit status: its rows have not run, and the batch keeps none of them.

@@ -69,6 +69,10 @@ Test(kept, what_has_not_changed_is_not_compiled, .init = open_toy, .fini = close
 {
     cr_expect_eq(compiled(false), TOY | OTHER);
     cr_expect(strstr(said, "unused variable"), "%s", said);
+    struct stat st;
+    char folder[PATH_MAX];
+    mg_path(folder, "%s/kept", t.build);
+    cr_expect(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700, "units of others are in it: mode %o", st.st_mode);
     cr_expect_eq(compiled(false), 0, "nothing has changed");
     cr_expect(strstr(said, "unused variable"), "a warning is shown again: %s", said);
     toy_write(&t, "mine/other.c", "int other(void) { return 3; }\n");
