@@ -59,6 +59,7 @@ static mt_status record(batch *b, int64_t i, mg_grading *g)
 static mt_status refuse(batch *b, int64_t i, mg_grading *g)
 {
     mg_entry row = { .verdict = "FAIL",
+                     .points = NAN,
                      .max = b->points,
                      .message = g->message,
                      .measured = NAN,
@@ -69,6 +70,7 @@ static mt_status refuse(batch *b, int64_t i, mg_grading *g)
     snprintf(row.name, sizeof row.name, "submission");
     snprintf(g->message, sizeof g->message, "%s", mt_last_error());
     g->state = MG_REFUSED;
+    g->points = NAN;
     g->max = b->points;
     g->row = &row;
     g->rows = 1;

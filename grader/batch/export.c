@@ -17,7 +17,7 @@ enum { COMMENTS = 8 }; /* rows that a comment names */
 typedef struct pupil {
     char name[128], id[64], email[128], key[512], system[16], state[16], message[512];
     int64_t grading, handed_in, graded_at;
-    bool late, graded;
+    bool late, graded, refused; /* graded: it has points */
     double points, max, share;
 } pupil;
 
@@ -88,6 +88,8 @@ static void put_comment(FILE *out, mg_book *book, const pupil *p)
     if (p->graded)
         fprintf(words, "%s of %s%s", mg_points(points, p->points), mg_points(max, p->max),
                 p->share < 1 ? ", late" : "");
+    else
+        fputs(p->refused ? p->message : "", words);
     for (int row = 0; p->graded && q && row <= COMMENTS && sqlite3_step(q) == SQLITE_ROW; row++)
         if (row < COMMENTS)
             fprintf(words, "; %s %s: %.200s", mg_column(q, 0), mg_column(q, 1), mg_column(q, 2));
@@ -233,10 +235,17 @@ static pupil *find(table *t, const pupil *p)
     return NULL;
 }
 
+/* A grade stands above one that is still to come, and that above a submission that cannot have one. */
+static bool is_better(const pupil *p, const pupil *than)
+{
+    int rank = p->graded ? 2 : !p->refused, other = than->graded ? 2 : !than->refused;
+    return rank != other ? rank > other : rank < 2 || p->points > than->points;
+}
+
 static void take(table *t, const pupil *p, bool last)
 {
     pupil *known = find(t, p);
-    if (known && (last ? p->handed_in < known->handed_in : known->graded && (!p->graded || p->points <= known->points)))
+    if (known && (last ? p->handed_in < known->handed_in : !is_better(p, known)))
         return;
     if (!known) {
         t->pupil = realloc(t->pupil, (size_t)(t->count + 1) * sizeof *t->pupil);
@@ -275,7 +284,8 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab, const mg
         copy(p.system, sizeof p.system, q, 4);
         copy(p.state, sizeof p.state, q, 5);
         copy(p.message, sizeof p.message, q, 6);
-        p.graded = strcmp(p.state, "graded") == 0 || strcmp(p.state, "refused") == 0;
+        p.graded = strcmp(p.state, "graded") == 0;
+        p.refused = strcmp(p.state, "refused") == 0;
         p.share = course && p.handed_in ? mg_course_share(course, p.handed_in) : 1;
         p.points *= p.share;
         take(t, &p, course && course->last);
@@ -287,7 +297,7 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab, const mg
 }
 
 mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const char *format, const char *path,
-                    int64_t *students, int64_t *open)
+                    mg_exported *told)
 {
     static const struct {
         const char *name;
@@ -311,17 +321,18 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *cours
     MT_CHECK(out, "out of memory");
     if (status == MT_OK)
         formats[f].head(out, book, lab, &t);
-    *students = *open = 0;
+    *told = (mg_exported){ 0 };
     for (int64_t i = 0; status == MT_OK && i < t.count; i++) {
         const pupil *p = &t.pupil[i];
-        *open += !p->graded;
+        told->refused += p->refused;
+        told->open += !p->graded && !p->refused;
         if (formats[f].takes && !formats[f].takes(p))
             continue;
         formats[f].line(out, book, lab, p);
         fputc('\n', out);
-        ++*students;
+        told->students++;
     }
-    if (status == MT_OK && *students + *open == 0)
+    if (status == MT_OK && formats[f].takes == takes_moodle && told->students == 0)
         status = mt_fail(MT_ERR_ARGUMENT,
                          "%s knows students by its own numbers, and none of these submissions was "
                          "downloaded there: use csv",

@@ -144,7 +144,7 @@ static mt_status use_book(const command *c)
     char path[PATH_MAX];
     mg_plan plan = { .lab = c->batch.lab, .root = c->batch.root, .build = c->batch.build };
     mg_book book;
-    int64_t students, open;
+    mg_exported told;
     mg_book_folder(plan.out, c->batch.folder, c->batch.out);
     mg_path(path, "%s/gradebook.sqlite", plan.out);
     mt_status status = mg_book_open(&book, path, false);
@@ -152,11 +152,14 @@ static mt_status use_book(const command *c)
         return status;
     if (c->format) {
         mg_path(path, "%s/%.2s-%s.csv", plan.out, plan.lab->id, c->format);
-        status = mg_export(&book, plan.lab, c->batch.course_lab, c->format, path, &students, &open);
+        status = mg_export(&book, plan.lab, c->batch.course_lab, c->format, path, &told);
         if (status == MT_OK)
-            printf("%s: %lld students\n", path, (long long)students);
-        if (status == MT_OK && open)
-            printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)open);
+            printf("%s: %lld students\n", path, (long long)told.students);
+        if (status == MT_OK && told.open)
+            printf("%lld more have no grade yet, and no points there: run make grade-all again\n",
+                   (long long)told.open);
+        if (status == MT_OK && told.refused)
+            printf("%lld were refused and have no points there: FORMAT=csv has the reasons\n", (long long)told.refused);
         if (status == MT_OK)
             status = mg_progress_open(&book, plan.lab->id, NULL);
     } else {

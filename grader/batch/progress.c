@@ -62,10 +62,10 @@ void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading 
         p->total = p->done;
     printf("[%*lld/%lld] %s%*s ", p->total < 100 ? 2 : 3, (long long)p->done, (long long)p->total, name,
            (int)mt_max(0, 28 - mg_width(name)), "");
-    if (g->state == MG_BROKEN)
-        printf("ERROR  %s", g->message);
+    if (g->state == MG_BROKEN || g->state == MG_REFUSED)
+        printf("%s  %s", g->state == MG_BROKEN ? "ERROR" : "refused", g->message);
     else
-        printf("%6s/%-6s %s", mg_points(points, g->points), mg_points(max, g->max), g->message);
+        printf("%6s/%-6s", mg_points(points, g->points), mg_points(max, g->max));
     if (g->state == MG_UNTIMED && !p->timing)
         fputs("  without timed rows", stdout);
     printf("  %s\n", time_left(p, left));

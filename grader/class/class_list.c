@@ -48,20 +48,22 @@ static void put_student(mg_class_page *page, sqlite3_stmt *q, bool dated)
     FILE *out = page->out;
     char points[32], max[32], date[32], seconds[32];
     const char *state = mg_column(q, 2), *sid = mg_column(q, 9);
+    bool known = has_page(state);
     fputs("<tr><th scope=\"row\" class=\"words\">", out);
-    put_name(page, mg_column(q, 1), sqlite3_column_int64(q, 0), has_page(state));
+    put_name(page, mg_column(q, 1), sqlite3_column_int64(q, 0), known);
     if (sid[0])
         mg_put_element(out, "<br><span class=\"faint\">", sid, "</span>");
     fputs("</th><td class=\"words\">", out);
-    if (!has_page(state))
+    if (!known)
         mg_put_element(out, "<span class=\"ERROR\">", state, "</span>");
     else
         put_verdicts(out, sqlite3_column_int64(q, 7), sqlite3_column_int64(q, 8), sqlite3_column_int64(q, 11));
     if (dated)
         fprintf(out, "</td><td class=\"words\">%s%s", date_of(date, sqlite3_column_int64(q, 5)),
                 sqlite3_column_int64(q, 6) ? " <strong class=\"TODO\">late</strong>" : "");
-    fprintf(out, "</td><td class=\"number\">%s/%s</td><td class=\"number wide\">%s</td></tr>\n",
-            mg_points(points, sqlite3_column_double(q, 3)), mg_points(max, sqlite3_column_double(q, 4)),
+    fprintf(out, "</td><td class=\"number\">%s%s%s</td><td class=\"number wide\">%s</td></tr>\n",
+            known ? mg_points(points, sqlite3_column_double(q, 3)) : "", known ? "/" : "",
+            known ? mg_points(max, sqlite3_column_double(q, 4)) : "",
             mg_seconds(seconds, sqlite3_column_double(q, 10)));
 }
 

@@ -59,13 +59,14 @@ sleep 0.2 && kill -TERM $grader && wait $grader
 check "an interrupted grade is none" is $? 130
 check "its rows that did not run are from no grade before" grep -q '"The grade was interrupted. [0-9]* rows did not run and have no points.' "$dir/interrupted/00.json"
 
-# What the students of systems are called, and what is late: everything but one is refused, which costs no time.
+# What the students of systems are called, and what is late: one has all units, others a skeleton of one unit or nothing.
 export_class() { # SYSTEM: the class's grades as it wants them, in $csv
     "$build/bin/grade_all" --lab 00 --dir "$dir/$1" --export "$1" "${@:2}" >"$log" 2>&1
     csv=$(cat "$dir/$1.graded/00-$1.csv")
 }
-mkdir -p "$dir/canvas" "$dir"/moodle/{Zoë\ Müller_7,=SUM_8}_assignsubmission_file_ "$dir"/gradescope/submission_{1,2}
-touch "$dir/canvas/lovelaceada_LATE_12_34_hw.zip" "$dir/canvas/lovelaceada_13_35_hw.zip"
+mkdir -p "$dir/canvas" "$dir"/moodle/{Zoë\ Müller_7,=SUM_8,Kurt_9}_assignsubmission_file_ "$dir"/gradescope/submission_{1,2}
+touch "$dir/canvas/zusekonrad_14_36_hw.zip"
+for to in canvas/lovelaceada_{LATE_12_34,13_35}_view.c moodle/{Zoë\ Müller_7,=SUM_8}_assignsubmission_file_/view.c; do cp labs/00-tensors/view.c "$dir/$to"; done
 cp solutions/00-tensors/*.c "$dir/gradescope/submission_1"
 printf 'submission_%d:\n  :submitters:\n  - :name: Ada, L.\n    :sid: %d\n  :created_at: 2026-10-07 11:00:00 Z\n' 1 42 2 43 >"$dir/gradescope/submission_metadata.yml"
 echo '{"course": "c", "late": {"percent_per_day": 10, "days": 3}, "labs": {"00": {"due": "2026-10-05T12:00Z", "points": 50}}}' >"$dir/course.json"
@@ -75,9 +76,11 @@ export_class canvas
 check "canvas: two students of one name" is "$csv" "$(printf 'Student,ID,SIS User ID,SIS Login ID,Section,lab 00-tensors\n    Points Possible,,,,,50\nlovelaceada,12,,,,0\nlovelaceada,13,,,,0')"
 imported() { /usr/bin/python3 grader/tests/imported.py "$1" "$dir/$1.graded/00-$1.csv" "${@:2}" 2>&1; } # as its importer reads it
 check "Canvas takes it" is "$(imported canvas 12 13=7 14)" "$(printf '12 0\n13 0')"
+check "a submission that was refused has no points there" says "1 were refused and have no points there: FORMAT=csv has the reasons"
 export_class moodle
+check "Moodle: an empty cell, and the reason" is "$(grep -c '^Participant 9,Kurt,,,,50,.*,"no usable view.c' <<<"$csv")" 1
 check "moodle" is "$(grep -c '^Participant [78],\(.=SUM\|Zoë Müller\),,Submitted for grading - Graded,0,50,20..-..-.. ..:..:.. UTC,' <<<"$csv")" 2
-check "Moodle takes it" is "$(imported moodle 7 8=3@2020-01-01 9)" "$(printf '8 0\n7 0')"
+check "Moodle takes it" is "$(imported moodle 7 8=3@2020-01-01 9=4@2020-01-01)" "$(printf '8 0\n7 0')"
 check "but for what was changed there afterwards" is "$(imported moodle 7=3@2037-01-01 8)" "8 0"
 # What the grader could not grade is no grade there.
 for s in moodle canvas; do
@@ -94,6 +97,7 @@ check "gradescope, late by two days begun" is "$(sed -n 2p <<<"$csv")" '"Ada, L.
 "$build/bin/grade_all" --lab 00 --dir "$class" --export moodle >"$log" 2>&1
 check "a file that Moodle would ignore is refused" says "moodle knows students by its own numbers"
 all --export csv && check "csv" is "$(grep -c '^ada,,,ada,graded,,1,100,100,11,20,' "$out/00-csv.csv")" 1
+check "csv: no points of what was refused, and why" is "$(grep -cE '^empty,,,empty,refused,,1,,100,.*no usable' "$out/00-csv.csv")" 1
 all --export excel
 check "an unknown format" says 'unknown format "excel": use csv, canvas, moodle or gradescope'
 
