@@ -44,8 +44,16 @@ mt_status mg_command_course(mg_course *course, const mg_course_lab **found, cons
         return MT_OK;
     file = file ? file : path;
     mt_status status = mg_course_read(course, file, root);
-    *found = status == MT_OK ? mg_course_find(course, lab) : NULL;
-    if (status == MT_OK && !*found)
+    *found = status == MT_OK && lab ? mg_course_find(course, lab) : NULL;
+    if (status == MT_OK && lab && !*found)
         mt_warn("%s has no lab %.2s: the points are the checks'", file, lab->id);
     return status;
+}
+
+mt_status mg_command_students(mg_students *students, const mg_course *course, const char *file, const char *root)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/course.json", root);
+    *students = (mg_students){ 0 };
+    return course->count ? mg_students_read(students, course, file ? file : path) : MT_OK;
 }

@@ -1,7 +1,7 @@
 /* command.h -- what the commands grade and grade_all have in common. */
 #pragma once
 
-#include "course/course.h"
+#include "course/students.h"
 
 #include <argp.h>
 
@@ -13,6 +13,10 @@ uint64_t mg_command_seed(struct argp_state *state, const char *text);
 void mg_command_interrupt(void);
 
 /* mg_command_course -- the course's entry for a lab, of `file`, or of ROOT/course.json when that is NULL. *found is
- * NULL without a course, and for the file "none". The caller frees with mg_course_free, also after a failure. */
+ * NULL without a course, for the file "none", and without a lab (NULL). The caller frees with mg_course_free, also
+ * after a failure. */
 mt_status mg_command_course(mg_course *course, const mg_course_lab **found, const char *file, const char *root,
                             const mg_lab *lab);
+
+/* mg_command_students -- students.csv beside the course file that mg_command_course took; nobody without a course. */
+mt_status mg_command_students(mg_students *students, const mg_course *course, const char *file, const char *root);

@@ -2,6 +2,7 @@
 #
 ## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
+## make gradebook DIR=submissions    all labs added up, with students.csv beside course.json: grades.csv and grades.html
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
 
 .PHONY: grade-all gradebook similarity batch-ready
@@ -13,7 +14,8 @@ grader: $(GRADE_ALL)
 endif
 need_dir = $(if $(value DIR),,$(error which submissions? make $@ DIR=submissions LAB=01))
 
-grade_all = $(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(if $(value OUT),--out $(call quote,OUT))
+grade_all = $(GRADE_ALL) --build $(REF) $(if $(value LAB),--lab $(LAB)) $(if $(value DIR),--dir $(call quote,DIR)) \
+    $(if $(value OUT),--out $(call quote,OUT))
 
 # alike/LEVEL/: the reference and the skeletons of a lab, as the grader compiles units (`unit`), make does and a release; make similarity
 # and --marking look for the reference's machine code (grader/build/machine.h).
@@ -33,16 +35,24 @@ alike: $(foreach l,$(ALIKE_LEVELS),$(addprefix $(ALIKE)/$(l)/reference/,$(alike_
 $(REF)/bin/machine: $(REF)/obj/grader/tools/machine.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
 
+# A course file and students.csv that are wrong are refused before anything else is built.
+course_file := $(if $(value COURSE),$(value COURSE),$(wildcard course.json))
+.PHONY: course-ready
+course-ready: $(if $(filter-out none,$(course_file)),$(REF)/bin/kit)
+	$(if $^,@$(REF)/bin/kit course $(call quote,course_file) >/dev/null)
 batch-ready:
 	$(need_lab)
 	@.ci/deps libsqlite3-dev
 	@$(MAKE) -s $(GRADE_ALL) $(CLASS_PAGE) alike MINE=
-grade-all: data-or-standin batch-ready
+grade-all: course-ready data-or-standin batch-ready
 	$(need_dir)
 	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
 	    $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS); rc=$$?; [ $$rc -gt 1 ] || $(class_page); exit $$rc
-gradebook: batch-ready
-	$(need_dir)
+gradebook: course-ready
+	$(if $(value DIR)$(value OUT),,$(need_dir))
+	$(if $(value LAB),$(need_lab))
+	@.ci/deps libsqlite3-dev
+	@$(MAKE) -s $(GRADE_ALL) MINE=
 	@$(grade_all) --export $(if $(value FORMAT),$(call quote,FORMAT),csv) $(if $(value COURSE),--course $(call quote,COURSE))
 similarity: batch-ready
 	$(need_dir)

@@ -6,6 +6,7 @@
 #include "export.h"
 #include "progress.h"
 #include "similar.h"
+#include "totals.h"
 #include "labs.h"
 #include "sandbox/scratch.h"
 
@@ -29,7 +30,7 @@ enum {
 
 static const struct argp_option arguments[] = {
     { "dir", 'd', "DIR", 0, "the folder of submissions", 0 },
-    { "lab", 'l', "NN", 0, "the lab", 0 },
+    { "lab", 'l', "NN", 0, "the lab; with --export all labs of the course when there is none", 0 },
     { "out", 'o', "DIR", 0, "the folder of gradebook and reports (default: DIR.graded)", 0 },
     { "jobs", 'j', "N", 0, "so many graders at once (default: one for each processor)", 0 },
     { "seed", 'S', "HEX", 0, "of the inputs, the same for all (default: that of the gradebook)", 0 },
@@ -50,6 +51,8 @@ static const struct argp_option arguments[] = {
 
 typedef struct command {
     mg_batch_options batch;
+    mg_course course;
+    mg_students students;
     const char *format; /* export; NULL: no */
     mg_search search;   /* threshold 0: no */
 } command;
@@ -129,7 +132,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         argp_error(state, "unexpected argument \"%s\"", value);
         break;
     case ARGP_KEY_END:
-        if (!o->folder || !o->lab)
+        if (!(o->folder || (o->out && c->format)) || !(o->lab || c->format))
             argp_error(state, "which submissions, of which lab? make grade-all DIR=submissions LAB=01");
         break;
     default:
@@ -138,33 +141,40 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
+/* The grades of a lab. */
+static mt_status export_lab(mg_book *book, const command *c, const mg_plan *plan)
+{
+    char path[PATH_MAX];
+    mg_exported told;
+    mg_path(path, "%s/%.2s-%s.csv", plan->out, plan->lab->id, c->format);
+    mt_status status = mg_export(book, plan->lab, c->batch.course_lab, &c->students, c->format, path, &told);
+    if (status != MT_OK)
+        return status;
+    printf("%s: %lld students\n", path, (long long)told.students);
+    if (told.open)
+        printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)told.open);
+    if (told.refused)
+        printf("%lld were refused and have no points there: FORMAT=csv has the reasons\n", (long long)told.refused);
+    return mg_progress_open(book, plan->lab->id, NULL);
+}
+
 /* What needs only the gradebook. */
 static mt_status use_book(const command *c)
 {
     char path[PATH_MAX];
     mg_plan plan = { .lab = c->batch.lab, .root = c->batch.root, .build = c->batch.build };
     mg_book book;
-    mg_exported told;
     mg_book_folder(plan.out, c->batch.folder, c->batch.out);
     mg_path(path, "%s/gradebook.sqlite", plan.out);
     mt_status status = mg_book_open(&book, path, false);
     if (status != MT_OK)
         return status;
-    if (c->format) {
-        mg_path(path, "%s/%.2s-%s.csv", plan.out, plan.lab->id, c->format);
-        status = mg_export(&book, plan.lab, c->batch.course_lab, c->format, path, &told);
-        if (status == MT_OK)
-            printf("%s: %lld students\n", path, (long long)told.students);
-        if (status == MT_OK && told.open)
-            printf("%lld more have no grade yet, and no points there: run make grade-all again\n",
-                   (long long)told.open);
-        if (status == MT_OK && told.refused)
-            printf("%lld were refused and have no points there: FORMAT=csv has the reasons\n", (long long)told.refused);
-        if (status == MT_OK)
-            status = mg_progress_open(&book, plan.lab->id, NULL);
-    } else {
+    if (c->format && plan.lab)
+        status = export_lab(&book, c, &plan);
+    else if (c->format)
+        status = mg_totals(&book, &c->course, &c->students, plan.out);
+    else
         status = mg_similar(&book, &plan, &c->search);
-    }
     mg_book_close(&book);
     return status;
 }
@@ -183,12 +193,14 @@ int main(int argc, char **argv)
     if (!c.batch.build)
         c.batch.build = build;
     bool only_book = c.format || c.search.threshold > 0;
-    mg_course course;
     mg_batch_options *o = &c.batch;
-    mt_status status = mg_command_course(&course, &o->course_lab, o->course, o->root, o->lab);
+    mt_status status = mg_command_course(&c.course, &o->course_lab, o->course, o->root, o->lab);
+    if (status == MT_OK)
+        status = mg_command_students(&c.students, &c.course, o->course, o->root);
     if (status == MT_OK)
         status = only_book ? use_book(&c) : mg_batch(&c.batch, &left);
-    mg_course_free(&course);
+    mg_students_free(&c.students);
+    mg_course_free(&c.course);
     if (status != MT_OK) {
         fprintf(stderr, "grade-all: %s\n", mt_last_error());
         return FAILED;

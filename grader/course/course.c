@@ -2,6 +2,7 @@
 #include "course/course.h"
 #include "course/course_bars.h"
 #include "course/course_text.h"
+#include "course/students.h"
 #include "labs.h"
 #include "rows/rows.h"
 #include "text.h"
@@ -17,43 +18,6 @@ static const cJSON *get(const cJSON *object, const char *key)
 }
 
 /* ---- single values -------------------------------------------------------------------------------- */
-
-/* "2026-10-05T23:59+02:00", with seconds or not, Z for +00:00. */
-static bool parse_time(const char *text, time_t *value)
-{
-    struct tm tm = { 0 }, again;
-    int used = 0, hours = 0, minutes = 0;
-    char sign = 0;
-    if (strspn(text, "0123456789") != 4 || sscanf(text, "%4d-%2d-%2dT%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-                                                  &tm.tm_hour, &tm.tm_min, &used) != 5)
-        return false;
-    text += used;
-    if (*text == ':') {
-        if (sscanf(text, ":%2d%n", &tm.tm_sec, &used) != 1)
-            return false;
-        text += used;
-    }
-    if (strcmp(text, "Z") != 0 && (sscanf(text, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || text[used] ||
-                                   !strchr("+-", sign) || hours < 0 || hours > 14 || minutes < 0 || minutes > 59))
-        return false;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    again = tm;
-    *value = timegm(&again); /* which corrects a 31st of June, or 25 o'clock: then it was not a date */
-    if (tm.tm_year < 100 || again.tm_mon != tm.tm_mon || again.tm_mday != tm.tm_mday || again.tm_hour != tm.tm_hour ||
-        again.tm_min != tm.tm_min || again.tm_sec != tm.tm_sec)
-        return false;
-    *value -= (sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
-    return true;
-}
-
-static mt_status read_time(const mg_course_text *t, const cJSON *lab, const char *key, time_t *value)
-{
-    const cJSON *item = get(lab, key);
-    if (item && !(cJSON_IsString(item) && parse_time(item->valuestring, value)))
-        return mg_course_refuse(t, item, "\"%s\" must be a date, a time and its zone: \"2026-10-05T23:59+02:00\"", key);
-    return MT_OK;
-}
 
 static mt_status read_late(const mg_course_text *t, const cJSON *object, mg_late *late)
 {
@@ -104,8 +68,7 @@ static const char *const visibilities[] = {
     [MG_ALWAYS] = "always", [MG_AFTER_DUE] = "after_due", [MG_NEVER] = "never"
 };
 
-/* Whether `key` means this row: its step, "01.4", or the step and its name, "01.5 packed: large". */
-static bool means(const char *key, const mg_course_row *row)
+bool mg_course_means(const char *key, const mg_course_row *row)
 {
     size_t n = strlen(row->step);
     return strncmp(key, row->step, n) == 0 && (!key[n] || (key[n] == ' ' && strcmp(key + n + 1, row->name) == 0));
@@ -122,7 +85,7 @@ static mt_status check_row(const mg_course_text *t, const mg_course_lab *lab, co
     char steps[200] = "";
     for (int64_t i = 0; i < lab->count; i++) {
         const mg_course_row *row = &lab->rows[i];
-        if (means(key, row))
+        if (mg_course_means(key, row))
             return MT_OK;
         if (i == 0 || strcmp(row->step, row[-1].step) != 0)
             snprintf(steps + strlen(steps), sizeof steps - strlen(steps), " %s", row->step);
@@ -162,8 +125,8 @@ static mt_status take_points(const mg_course_text *t, mg_course_lab *lab, const 
         mg_course_row *row = &lab->rows[i];
         snprintf(own, sizeof own, "%s %s", row->step, row->name);
         const cJSON *number = is_step(key) ? get(points, own) : NULL;
-        chosen[i] = means(key, row) && !number;
-        if (means(key, row) && cJSON_IsNumber(number))
+        chosen[i] = mg_course_means(key, row) && !number;
+        if (mg_course_means(key, row) && cJSON_IsNumber(number))
             left -= number->valuedouble;
         if (chosen[i] && !is_step(key))
             row->points = value;
@@ -218,7 +181,7 @@ static mt_status take_visibility(const mg_course_text *t, const cJSON *item, con
     if (v == MG_AFTER_DUE && !lab->due)
         return mg_course_refuse(t, item, "\"after_due\" needs the date: write \"due\" of lab %.2s", lab->lab->id);
     for (int64_t i = 0; i < lab->count; i++)
-        if (!key || means(key, &lab->rows[i]))
+        if (!key || mg_course_means(key, &lab->rows[i]))
             lab->rows[i].visibility = (mg_visibility)v;
     return MT_OK;
 }
@@ -242,7 +205,7 @@ static mt_status read_visibility(const mg_course_text *t, const cJSON *json, mg_
 /* Who can still submit must not have the reference's objects. */
 static mt_status read_after(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
 {
-    mt_status status = read_time(t, json, "after", &lab->after);
+    mt_status status = mg_course_time(t, json, "after", &lab->after);
     if (status == MT_OK && lab->after && mg_course_share(lab, lab->after) > 0)
         return mg_course_refuse(t, get(json, "after"),
                                 "\"after\" must be later than the last submission of lab %.2s that earns points: see "
@@ -271,31 +234,37 @@ static mt_status make_rows(mg_course_lab *lab)
 
 /* ---- labs ----------------------------------------------------------------------------------------- */
 
-/* A key of a later version: what it asks for would not be done, so it is refused, with what to do instead. */
-static mt_status refuse_planned(const mg_course_text *t, const cJSON *object, const char *key, const char *missing,
-                                const char *instead)
+/* What a person grades in a lab: the names of such parts, and their points. */
+static mt_status read_by_hand(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
 {
-    const cJSON *item = get(object, key);
-    return item ? mg_course_refuse(t, item, "\"%s\" does nothing yet, the grader %s: leave it out, and %s", key,
-                                   missing, instead)
-                : MT_OK;
+    const cJSON *item, *parts = get(json, "by_hand");
+    mt_status status = parts ? mg_course_keys(t, parts, "\"by_hand\"", NULL) : MT_OK;
+    for (item = parts ? parts->child : NULL; status == MT_OK && item; item = item->next) {
+        mg_course_part *part = &lab->part[lab->parts];
+        if (lab->parts == MG_COURSE_PARTS || strlen(item->string) >= sizeof part->name ||
+            mg_students_word(item->string))
+            return mg_course_refuse(t, item,
+                                    "\"by_hand\" has at most %d parts with names of at most %d letters, which are no "
+                                    "words of students.csv: call \"%.40s\" otherwise",
+                                    MG_COURSE_PARTS, (int)sizeof part->name - 1, item->string);
+        snprintf(part->name, sizeof part->name, "%s", item->string);
+        status = mg_course_number(t, parts, part->name, 0, 1e6, &part->points);
+        lab->parts++;
+    }
+    return status;
 }
 
 static mt_status read_lab(const mg_course_text *t, const cJSON *json, const char *root, mg_course_lab *lab)
 {
-    static const char *const known[] = {
-        "due", "late", "counts", "points", "visibility", "seed", "after", "bars", NULL
-    };
+    static const char *const known[] = { "due",  "late",  "counts", "points",  "visibility",
+                                         "seed", "after", "bars",   "by_hand", NULL };
     char what[16];
     snprintf(what, sizeof what, "lab %.2s", lab->lab->id);
-    mt_status status = refuse_planned(t, json, "leaderboard", "ranks no rows",
-                                      "the measured values of all submissions are in the gradebook's table result");
-    if (status == MT_OK)
-        status = mg_course_keys(t, json, what, known);
+    mt_status status = mg_course_keys(t, json, what, known);
     if (status == MT_OK)
         status = make_rows(lab);
     if (status == MT_OK)
-        status = read_time(t, json, "due", &lab->due);
+        status = mg_course_time(t, json, "due", &lab->due);
     if (status == MT_OK)
         status = read_late(t, json, &lab->late);
     if (status == MT_OK)
@@ -308,6 +277,8 @@ static mt_status read_lab(const mg_course_text *t, const cJSON *json, const char
         status = read_visibility(t, json, lab);
     if (status == MT_OK)
         status = mg_course_read_bars(t, json, root, lab);
+    if (status == MT_OK)
+        status = read_by_hand(t, json, lab);
     return status == MT_OK ? read_after(t, json, lab) : status;
 }
 
@@ -342,16 +313,24 @@ static mt_status read_labs(const mg_course_text *t, const char *root, mg_course 
 
 static mt_status read_course(const mg_course_text *t, const char *root, mg_course *course)
 {
-    static const char *const known[] = { "course", "late", "counts", "labs", NULL };
+    static const char *const known[] = { "course", "late", "counts", "best_of", "labs", NULL };
     const cJSON *title = get(t->root, "course");
-    mt_status status = refuse_planned(t, t->root, "best_of", "adds up no labs",
-                                      "take the best labs where you add up the files of make gradebook");
-    if (status == MT_OK)
-        status = mg_course_keys(t, t->root, "the course", known);
+    double best = 0;
+    mt_status status = mg_course_keys(t, t->root, "the course", known);
     if (status == MT_OK && title && !cJSON_IsString(title))
         status = mg_course_refuse(t, title, "\"course\" is its name, in quotes");
     snprintf(course->title, sizeof course->title, "%s", title && title->valuestring ? title->valuestring : "minitorch");
-    return status == MT_OK ? read_labs(t, root, course) : status;
+    if (status == MT_OK)
+        status = mg_course_number(t, t->root, "best_of", 1, 99, &best);
+    if (status == MT_OK)
+        status = read_labs(t, root, course);
+    course->best_of = (int)best;
+    if (status == MT_OK && (best != course->best_of || course->best_of > course->count))
+        return mg_course_refuse(t, get(t->root, "best_of"),
+                                "\"best_of\" must be a number of labs, at most the %lld "
+                                "that the course has",
+                                (long long)course->count);
+    return status;
 }
 
 mt_status mg_course_read(mg_course *course, const char *path, const char *root)

@@ -27,6 +27,14 @@ typedef struct mg_course_bar {
     double low, full;
 } mg_course_bar;
 
+/* What a person grades in a lab, "log": its points come from students.csv (students.h). */
+typedef struct mg_course_part {
+    char name[24];
+    double points;
+} mg_course_part;
+
+enum { MG_COURSE_PARTS = 8 };
+
 typedef struct mg_course_lab {
     const mg_lab *lab;
     time_t due;   /* seconds since 1970; 0: none */
@@ -39,12 +47,15 @@ typedef struct mg_course_lab {
     double points;       /* of all rows */
     mg_course_bar *bars; /* those that the course sets itself */
     int64_t bar_count;
+    mg_course_part part[MG_COURSE_PARTS];
+    int parts;
 } mg_course_lab;
 
 typedef struct mg_course {
     char title[128];
     mg_course_lab *labs; /* those that the file names, in the order of their numbers */
     int64_t count;
+    int best_of; /* of a student's labs so many count, the best; 0: all */
 } mg_course;
 
 /* mg_course_read -- read a course file about the labs of the repository `root`. A value that is not valid is refused:
@@ -62,6 +73,12 @@ const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab);
 /* mg_course_share -- which share of its points a submission keeps: 1 in time (or without a due date), then less, at
  * last 0. A resubmission is judged by its own time. */
 double mg_course_share(const mg_course_lab *lab, time_t submitted);
+
+/* mg_course_late -- days begun since the due date, when it is more than the grace; 0: in time, or no due date. */
+double mg_course_late(const mg_course_lab *lab, time_t submitted);
+
+/* mg_course_means -- whether `key` means this row: its step, "01.4", or the step and its name, "01.5 packed: large". */
+bool mg_course_means(const char *key, const mg_course_row *row);
 
 /* mg_course_apply -- give rows that have not run the course's points, and mark those hidden at the time `now`.
  * Without a course (NULL) nothing changes. mg_grade does it for `results->course`. */

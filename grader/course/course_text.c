@@ -95,29 +95,37 @@ static const char *no_text(const char *text)
     return bad;
 }
 
-mt_status mg_course_text_open(mg_course_text *t, const char *path)
+mt_status mg_course_read_text(const char *path, const char *example, char **text)
 {
     size_t size = 0;
-    const char *end = NULL;
-    *t = (mg_course_text){ .path = path };
+    *text = NULL;
     FILE *file = fopen(path, "re");
     if (!file)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
     errno = 0;
-    ssize_t n = getdelim(&t->text, &size, 0, file);
+    ssize_t n = getdelim(text, &size, 0, file);
     int why = errno;
     bool whole = n < 0 || fgetc(file) == EOF;
     fclose(file);
     if (n < 0 && why)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(why));
     if (n < 0)
-        return mt_fail(MT_ERR_FORMAT, "%s:1: the file is empty: write {\"labs\": {\"01\": {}}}", path);
-    if (!whole || (size_t)n != strlen(t->text))
-        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: it contains a byte 0", path, 1 + lines(t->text, t->text + n));
-    const char *bad = no_text(t->text);
-    if (bad)
-        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: byte 0x%02x is not UTF-8: save the file as UTF-8", path,
-                       1 + lines(t->text, bad), (unsigned char)*bad);
+        return mt_fail(MT_ERR_FORMAT, "%s:1: the file is empty: write %s", path, example);
+    if (!whole || (size_t)n != strlen(*text))
+        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: it contains a byte 0", path, 1 + lines(*text, *text + n));
+    const char *bad = no_text(*text);
+    return !bad ? MT_OK
+                : mt_fail(MT_ERR_FORMAT, "%s:%d: not text: byte 0x%02x is not UTF-8: save the file as UTF-8", path,
+                          1 + lines(*text, bad), (unsigned char)*bad);
+}
+
+mt_status mg_course_text_open(mg_course_text *t, const char *path)
+{
+    const char *end = NULL;
+    *t = (mg_course_text){ .path = path };
+    mt_status status = mg_course_read_text(path, "{\"labs\": {\"01\": {}}}", &t->text);
+    if (status != MT_OK)
+        return status;
     t->root = cJSON_ParseWithOpts(t->text, &end, true);
     if (!t->root) {
         const char *at = end ? end : t->text;
@@ -173,5 +181,41 @@ mt_status mg_course_number(const mg_course_text *t, const cJSON *object, const c
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= low && item->valuedouble <= high))
         return mg_course_refuse(t, item, "\"%s\" must be a number from %g to %g, without quotes", key, low, high);
     *value = item->valuedouble;
+    return MT_OK;
+}
+
+bool mg_course_moment(const char *text, time_t *value)
+{
+    struct tm tm = { 0 }, again;
+    int used = 0, hours = 0, minutes = 0;
+    char sign = 0;
+    if (strspn(text, "0123456789") != 4 || sscanf(text, "%4d-%2d-%2dT%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+                                                  &tm.tm_hour, &tm.tm_min, &used) != 5)
+        return false;
+    text += used;
+    if (*text == ':') {
+        if (sscanf(text, ":%2d%n", &tm.tm_sec, &used) != 1)
+            return false;
+        text += used;
+    }
+    if (strcmp(text, "Z") != 0 && (sscanf(text, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || text[used] ||
+                                   !strchr("+-", sign) || hours < 0 || hours > 14 || minutes < 0 || minutes > 59))
+        return false;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    again = tm;
+    *value = timegm(&again); /* which corrects a 31st of June, or 25 o'clock: then it was not a date */
+    if (tm.tm_year < 100 || again.tm_mon != tm.tm_mon || again.tm_mday != tm.tm_mday || again.tm_hour != tm.tm_hour ||
+        again.tm_min != tm.tm_min || again.tm_sec != tm.tm_sec)
+        return false;
+    *value -= (sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+mt_status mg_course_time(const mg_course_text *t, const cJSON *object, const char *key, time_t *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (item && !(cJSON_IsString(item) && mg_course_moment(item->valuestring, value)))
+        return mg_course_refuse(t, item, "\"%s\" must be a date, a time and its zone: \"2026-10-05T23:59+02:00\"", key);
     return MT_OK;
 }

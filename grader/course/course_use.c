@@ -15,14 +15,18 @@ const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab)
     return NULL;
 }
 
+double mg_course_late(const mg_course_lab *lab, time_t submitted)
+{
+    double late = difftime(submitted, lab->due);
+    return lab->due && late > 60 * lab->late.grace_minutes ? ceil(late / 86400) : 0;
+}
+
 double mg_course_share(const mg_course_lab *lab, time_t submitted)
 {
-    double day = 86400, late = difftime(submitted, lab->due);
-    if (!lab->due || late <= 60 * lab->late.grace_minutes)
-        return 1;
-    if (late > day * lab->late.days)
+    double days = mg_course_late(lab, submitted);
+    if (days > 0 && difftime(submitted, lab->due) > 86400 * lab->late.days)
         return 0;
-    return fmax(0, 1 - lab->late.percent_per_day / 100 * ceil(late / day));
+    return fmax(0, 1 - lab->late.percent_per_day / 100 * days);
 }
 
 static bool is_hidden(const mg_course_lab *lab, const mg_course_row *row, time_t now)
@@ -102,6 +106,9 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
         if (row->visibility == MG_ALWAYS)
             mg_json_add_number(points, key, row->points);
     }
+    cJSON *parts = lab->parts ? add_object(json, "by_hand") : NULL;
+    for (int i = 0; i < lab->parts; i++)
+        mg_json_add_number(parts, lab->part[i].name, lab->part[i].points);
     cJSON *bars = lab->bar_count ? add_object(json, "bars") : NULL;
     for (int64_t i = 0; i < lab->bar_count; i++)
         if (!step_hides(lab, lab->bars[i].name)) {
@@ -115,6 +122,8 @@ mt_status mg_course_for_students(const mg_course *course, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
     MT_CHECK(root && cJSON_AddStringToObject(root, "course", course->title), "out of memory");
+    if (course->best_of && course->best_of <= course->count)
+        mg_json_add_number(root, "best_of", course->best_of);
     cJSON *labs = add_object(root, "labs");
     for (int64_t i = 0; i < course->count; i++)
         add_lab(labs, &course->labs[i]);

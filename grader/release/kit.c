@@ -1,13 +1,13 @@
 /* kit.c -- what make release needs of the grader.
  *
- *   kit course FILE          what a course file says
+ *   kit course FILE          what a course file and students.csv beside it say
  *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
  *   kit digests FILES        of units in which the student writes LEAST_LINES or more, for ROOT/reference/digests
  *                            (copied.h): in fewer lines, equal tokens are no sign of a copy */
 #include "build/copied.h"
-#include "course/course.h"
+#include "course/students.h"
 #include "text.h"
 
 #include <math.h>
@@ -47,9 +47,19 @@ static void print_lab(const mg_course_lab *lab)
     }
 }
 
-static int print_course(const mg_course *course)
+static int print_course(const mg_course *course, const char *file)
 {
-    printf("%s: %lld labs\n", course->title, (long long)course->count);
+    mg_students students;
+    if (mg_students_read(&students, course, file) != MT_OK) {
+        fprintf(stderr, "course: %s\n", mt_last_error());
+        mg_students_free(&students);
+        return 1;
+    }
+    printf("%s: %lld labs, %lld students, %lld lines about their labs\n", course->title, (long long)course->count,
+           (long long)students.members, (long long)students.rulings);
+    if (course->best_of)
+        printf("the best %d labs of a student count\n", course->best_of);
+    mg_students_free(&students);
     for (int64_t i = 0; i < course->count; i++)
         print_lab(&course->labs[i]);
     return 0;
@@ -150,8 +160,8 @@ int main(int argc, char **argv)
         return print_digests(argv + 2);
     if (strcmp(command, "course") != 0 && strcmp(command, "after") != 0 && strcmp(command, "hidden") != 0 &&
         !(strcmp(command, "students") == 0 && argc >= 4)) {
-        fprintf(stderr,
-                "usage: kit course FILE | after FILE | hidden FILE | students FILE OUT [NN...] | digests FILES\n");
+        fprintf(stderr, "usage: kit course FILE | after FILE | hidden FILE | students FILE OUT [NN...] | "
+                        "digests FILES\n");
         return 2;
     }
     if (mg_course_read(&course, argv[2], ".") != MT_OK) {
@@ -160,7 +170,7 @@ int main(int argc, char **argv)
     }
     int status = 0;
     if (strcmp(command, "course") == 0)
-        status = print_course(&course);
+        status = print_course(&course, argv[2]);
     else if (strcmp(command, "after") == 0)
         status = print_after(&course);
     else if (strcmp(command, "hidden") == 0)
