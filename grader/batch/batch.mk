@@ -59,4 +59,4 @@ similarity: batch-ready
 	@.ci/deps similarity-tester
 	@$(grade_all) --similarity $(if $(value THRESHOLD),$(call quote,THRESHOLD),50) $(if $(value EARLIER),--earlier $(call quote,EARLIER))
 
-$(REF)/grader-tests/test_layout: $(call obj,$(addprefix grader/batch/,layout.c metadata.c unpack.c))
+$(REF)/grader-tests/test_layout: $(call obj,$(addprefix grader/batch/,layout.c dates.c metadata.c unpack.c))

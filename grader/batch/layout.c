@@ -3,6 +3,7 @@
 #include "metadata.h"
 #include "sandbox/scratch.h"
 #include "text.h"
+#include "dates.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -271,8 +272,12 @@ mt_status mg_class_read(mg_class *class, const char *folder)
     mt_status status = read_list(class, &listed);
     bool moodle = is_moodle(top);
     for (struct dirent *e; status == MT_OK && (e = readdir(top));)
-        if (is_entry(e->d_name))
+        if (is_entry(e->d_name) && !mg_dates_is_list(class->folder, e->d_name))
             add_entry(class, e->d_name, listed, moodle);
+    rewinddir(top);
+    for (struct dirent *e; status == MT_OK && (e = readdir(top));)
+        if (mg_dates_is_list(class->folder, e->d_name))
+            status = mg_dates_read(class, e->d_name);
     closedir(top);
     if (status == MT_OK && class->count == 0)
         status = mt_fail(MT_ERR_ARGUMENT, "DIR=%s is empty: nothing to grade", folder);

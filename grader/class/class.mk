@@ -5,7 +5,7 @@
 class_page = $(CLASS_PAGE) --lab $(LAB) $(if $(value DIR),--dir $(call quote,DIR)) $(if $(value OUT),--out $(call quote,OUT))
 .PHONY: class-page
 CLASS_PAGE := $(REF)/bin/class_page
-$(CLASS_PAGE): $(call obj,$(wildcard grader/class/*.c) $(addprefix grader/batch/,book.c layout.c metadata.c unpack.c)) $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
+$(CLASS_PAGE): $(call obj,$(wildcard grader/class/*.c) $(addprefix grader/batch/,book.c layout.c dates.c metadata.c unpack.c)) $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS) -lsqlite3)
 ifneq ($(wildcard /usr/include/sqlite3.h),)
 grader: $(CLASS_PAGE)

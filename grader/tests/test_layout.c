@@ -262,3 +262,36 @@ Test(layout, a_folder_that_is_none)
     cr_expect_eq(mg_class_read(&other, top), MT_ERR_ARGUMENT);
     cr_expect(strstr(mt_last_error(), "nothing to grade"), "%s", mt_last_error());
 }
+
+Test(layout, lists_of_a_system_have_times)
+{
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    put("Ada_7_assignsubmission_file_/loops.c", "ada");
+    put("Bob_8_assignsubmission_file_/loops.c", "bob");
+    put("worksheet.csv",
+        "\xef\xbb\xbfIdentifier,\"Full name\",\"Email address\",\"Last modified (submission)\",Grade\r\n"
+        "\"Participant 7\",Ada,a@x.org,\"Tuesday, 20 October 2026, 6:30 PM\",\r\n"
+        "\"Participant 8\",Bob,b@x.org,-,\r\n");
+    cr_expect_eq(find("Ada_7")->when, 1792513800); /* date -d 2026-10-20T18:30+02:00 +%s */
+    cr_expect_str_eq(find("Ada_7")->student[0].email, "a@x.org");
+    cr_expect_eq(find("Bob_8")->when, 0);
+    cr_expect_eq(class.count, 2, "the list is no submission");
+    mg_class_free(&class);
+    put("worksheet.csv", "Identifier,Last modified (submission)\nParticipant 7,Dienstag\n");
+    cr_expect_neq(mg_class_read(&class, top), MT_OK);
+    cr_expect_not_null(strstr(mt_last_error(), "worksheet.csv:2: \"Dienstag\" is no time"), "%s", mt_last_error());
+}
+
+Test(layout, so_has_what_the_api_of_canvas_answers)
+{
+    put("adal_12_34_hw.zip", "no archive");
+    put("submissions.json", "[{\"user_id\": 12, \"submitted_at\": \"2026-10-20T16:30:00Z\", \"late\": true},"
+                            " {\"user_id\": 13, \"submitted_at\": null}]");
+    cr_expect_eq(find("adal_12")->when, 1792513800);
+    cr_expect(find("adal_12")->late);
+    cr_expect_eq(class.count, 1);
+    mg_class_free(&class);
+    put("submissions.json", "{}");
+    cr_expect_neq(mg_class_read(&class, top), MT_OK);
+    cr_expect_not_null(strstr(mt_last_error(), "all pages as one list"), "%s", mt_last_error());
+}
