@@ -17,6 +17,7 @@ typedef enum mg_verdict {
     MG_TIMEOUT,      /* CPU or wall time, endless output */
     MG_INCONCLUSIVE, /* performance only: the machine was too noisy; run it again */
     MG_REVIEW,       /* values are right, but a count is lower than any that is known: no points until somebody looks */
+    MG_SKIPPED,      /* performance only: this machine has too few processors for it, and the row has no points here */
     MG_ERROR,        /* the grader itself failed (no sandbox, disk full): no points are lost */
 } mg_verdict;
 

@@ -326,7 +326,7 @@ static void put_gift(const mg_options *o, const mg_results *results)
     bool whole = !o->submission && !o->again && results->count > 0;
     for (const mg_row *row = results->rows; row < results->rows + results->count; row++)
         whole = whole && row->ran &&
-                (row->verdict == MG_PASS || row->verdict == MG_INCONCLUSIVE || row->verdict == MG_REVIEW);
+                (row->verdict == MG_PASS || (mg_verdict_open(row->verdict) && row->verdict != MG_ERROR));
     if (whole && o->step)
         printf("\n Next:                    make grade LAB=%.2s%s\n", o->lab->id,
                mg_lab_next(o->lab, results->rows[results->count - 1].step));

@@ -79,7 +79,7 @@ static const char views[] =
     " (SELECT group_concat(nullif(t.sid, ''), ', ') FROM student t WHERE t.submission = s.id) AS sid FROM submission s;"
     "CREATE TEMP VIEW last AS SELECT * FROM grading WHERE id IN (SELECT max(id) FROM grading GROUP BY submission);"
     "CREATE TEMP VIEW tally AS SELECT grading, sum(verdict IN ('FAIL', 'CRASH', 'TIMEOUT')) AS failed,"
-    " sum(verdict = 'TODO') AS todo, sum(verdict IN ('ERROR', 'INCONCLUSIVE', 'REVIEW')) AS unmeasured"
+    " sum(verdict = 'TODO') AS todo, sum(verdict IN ('ERROR', 'INCONCLUSIVE', 'REVIEW', 'SKIPPED')) AS unmeasured"
     " FROM result GROUP BY grading";
 
 static mt_status make_views(mg_book *book)

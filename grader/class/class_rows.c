@@ -10,7 +10,7 @@
 #define GRADED "FROM grade g WHERE g.lab = ?1 AND g.state IN ('graded', 'untimed')"
 
 /* Rows that say something about the unit: measured, and not the grader's own failure. */
-#define JUDGED "r.verdict NOT IN ('ERROR', 'INCONCLUSIVE', 'REVIEW')"
+#define JUDGED "r.verdict NOT IN ('ERROR', 'INCONCLUSIVE', 'REVIEW', 'SKIPPED')"
 
 enum { BINS = 11 }; /* ten bins below full marks, and those with full marks */
 

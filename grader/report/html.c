@@ -30,7 +30,7 @@ static const char style[] =
     "thead .number { white-space: normal; }\n"
     "tbody .words { overflow-wrap: anywhere; white-space: normal; }\n"
     ".verdict { font-weight: 600; } .PASS { color: var(--good); } .FAIL, .CRASH, .TIMEOUT { color: var(--bad); }\n"
-    ".TODO { color: var(--todo); } .INCONCLUSIVE, .REVIEW, .ERROR { color: var(--other); }\n"
+    ".TODO { color: var(--todo); } .INCONCLUSIVE, .REVIEW, .SKIPPED, .ERROR { color: var(--other); }\n"
     ".scroll { overflow-x: auto; } .scroll table { min-width: 44rem; }\n"
     ".scroll tbody th { min-width: 13rem; white-space: normal; font-weight: 400; } .kind { white-space: nowrap; }\n"
     "article { border: 1px solid var(--line); border-left: .3rem solid var(--bad); border-radius: .3rem;\n"

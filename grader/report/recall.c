@@ -28,6 +28,7 @@ static void take_row(mg_row *row, const cJSON *test)
     for (mg_verdict v = MG_PASS; v <= MG_ERROR; v++)
         if (strcmp(mg_json_verdict(test), mg_verdict_name(v)) == 0)
             row->verdict = v;
+    row->max = row->verdict == MG_SKIPPED ? 0 : row->max;
     row->points = points > 0 && row->verdict == MG_PASS ? fmin(points, row->max) : 0;
     row->seed = strtoull(mg_json_string(extra, "seed"), NULL, 16);
     take_string(extra, "part", row->part, sizeof row->part);

@@ -89,7 +89,7 @@ const char *mg_verdict_name(mg_verdict verdict); /* "PASS", ... */
  * every report says so, and none has a score. */
 int64_t mg_errors(const mg_results *results);
 
-/* mg_verdict_open -- INCONCLUSIVE, REVIEW, ERROR: the row says nothing about the unit yet. */
+/* mg_verdict_open -- INCONCLUSIVE, REVIEW, SKIPPED, ERROR: the row says nothing about the unit yet. */
 bool mg_verdict_open(mg_verdict verdict);
 
 /* mg_row_seen -- a row as reports show it: of a hidden one the name, verdict, points and hint. */

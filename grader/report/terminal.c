@@ -17,17 +17,16 @@ static const struct {
     [MG_TIMEOUT] = { "TIMEOUT", "timed out", "31" },
     [MG_INCONCLUSIVE] = { "INCONCLUSIVE", "inconclusive", "35" },
     [MG_REVIEW] = { "REVIEW", "to be reviewed", "35" },
+    [MG_SKIPPED] = { "SKIPPED", "not measured here", "35" },
     [MG_ERROR] = { "ERROR", "not graded", "35" },
 };
 
 /* The summary for people names failures first; the last line, for scripts, names TODO first. */
-enum { OTHERS = 7 };
-static const mg_verdict spoken[OTHERS] = {
-    MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_TODO, MG_INCONCLUSIVE, MG_REVIEW, MG_ERROR
-};
-static const mg_verdict counted[OTHERS] = {
-    MG_TODO, MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_INCONCLUSIVE, MG_REVIEW, MG_ERROR
-};
+enum { OTHERS = 8 };
+static const mg_verdict spoken[OTHERS] = { MG_FAIL,         MG_CRASH,  MG_TIMEOUT, MG_TODO,
+                                           MG_INCONCLUSIVE, MG_REVIEW, MG_SKIPPED, MG_ERROR };
+static const mg_verdict counted[OTHERS] = { MG_TODO,         MG_FAIL,   MG_CRASH,   MG_TIMEOUT,
+                                            MG_INCONCLUSIVE, MG_REVIEW, MG_SKIPPED, MG_ERROR };
 
 const char *mg_verdict_name(mg_verdict verdict)
 {
@@ -37,7 +36,7 @@ const char *mg_verdict_name(mg_verdict verdict)
 
 bool mg_verdict_open(mg_verdict verdict)
 {
-    return verdict == MG_INCONCLUSIVE || verdict == MG_REVIEW || verdict == MG_ERROR;
+    return verdict == MG_INCONCLUSIVE || verdict == MG_REVIEW || verdict == MG_SKIPPED || verdict == MG_ERROR;
 }
 
 static int64_t count_of(const mg_results *results, mg_verdict verdict)

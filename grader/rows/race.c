@@ -106,6 +106,12 @@ mg_score mg_race_worse(const mg_score *a, const mg_score *b)
     return score;
 }
 
+mg_score mg_race_median(const mg_score s[3])
+{
+    int low = s[1].ratio < s[0].ratio, high = !low; /* of the first two */
+    return s[2].ratio < s[low].ratio ? s[low] : s[2].ratio > s[high].ratio ? s[high] : s[2];
+}
+
 bool mg_race_near(const mg_score *score, double ratio, double low)
 {
     double factor = 1 + (score->net || score->contended ? NEAR_BUSY : NEAR);

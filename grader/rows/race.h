@@ -44,6 +44,9 @@ mg_score mg_race_score(const mg_tally *tally, bool last);
 /* mg_race_worse -- the score of two races, of which the one with the smaller ratio counts. */
 mg_score mg_race_worse(const mg_score *a, const mg_score *b);
 
+/* mg_race_median -- the middle one of three scores, by their ratios. */
+mg_score mg_race_median(const mg_score scores[3]);
+
 /* mg_race_near -- whether a ratio that earns nothing lies so little below the bar's `low` that another race of the same
  * units could lie above it: that is not a FAIL. No points are at stake, because credit begins at 0 there. */
 bool mg_race_near(const mg_score *score, double ratio, double low);

@@ -99,6 +99,7 @@ void mg_run_end(mg_run *run)
     bool hangs = run->row->verdict == MG_TIMEOUT;
     if (run->row->verdict == MG_CRASH || hangs)
         say_how_to_repeat(run, hangs);
+    run->row->max = run->row->verdict == MG_SKIPPED ? 0 : run->row->max;
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
     mg_capture_row(&run->bench->capture, run->row);
     mg_forget_call(run);

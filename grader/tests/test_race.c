@@ -210,3 +210,14 @@ Test(race, the_worst_of_several_counts)
     s = mg_race_worse(&slow, &is_fast);
     cr_expect(!s.contended && s.ratio == slow.ratio);
 }
+
+Test(race, of_three_races_the_middle_one_decides)
+{
+    static const double order[][3] = { { 1, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 }, { 2, 3, 1 }, { 3, 1, 2 }, { 3, 2, 1 } };
+    for (int64_t i = 0; i < MT_COUNT(order); i++) {
+        mg_score s[3] = { { .ratio = order[i][0] }, { .ratio = order[i][1] }, { .ratio = order[i][2] } };
+        cr_expect_float_eq(mg_race_median(s).ratio, 2, 1e-9, "%g %g %g", order[i][0], order[i][1], order[i][2]);
+    }
+    mg_score equal[3] = { { .ratio = 2 }, { .ratio = 2 }, { .ratio = 1 } };
+    cr_expect_float_eq(mg_race_median(equal).ratio, 2, 1e-9);
+}

@@ -180,8 +180,8 @@ static void put_attribute(const char *name, const char *text)
 static const char *element_of(const char *verdict)
 {
     static const char *const elements[][2] = {
-        { "PASS", NULL },        { "TODO", "skipped" }, { "INCONCLUSIVE", "skipped" },
-        { "REVIEW", "skipped" }, { "FAIL", "failure" },
+        { "PASS", NULL },        { "TODO", "skipped" },    { "INCONCLUSIVE", "skipped" },
+        { "REVIEW", "skipped" }, { "SKIPPED", "skipped" }, { "FAIL", "failure" },
     };
     for (int64_t i = 0; i < MT_COUNT(elements); i++)
         if (is(verdict, elements[i][0]))

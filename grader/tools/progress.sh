@@ -75,7 +75,7 @@ for info in "${labs[@]}"; do
     yours=$((yours + lines)) all=$((all + most))
     if [ -z "$last" ] || [[ $points == -/* ]]; then
         state="could not be graded: $out"
-    elif [[ $others =~ ^(INCONCLUSIVE=[0-9]+)?\ ?(REVIEW=[0-9]+)?$ ]] && [[ $points != 0/* ]]; then
+    elif [[ $others =~ ^(INCONCLUSIVE=[0-9]+)?\ ?(REVIEW=[0-9]+)?\ ?(SKIPPED=[0-9]+)?$ ]] && [[ $points != 0/* ]]; then
         state=passes && passing+=("$lab")
         [[ $others != *INCONCLUSIVE* ]] || remark=", but rows that measure are not known: the machine is busy"
     elif [[ $points == 0/* ]] && [[ $others =~ ^TODO=[0-9]+$ ]]; then
