@@ -1,6 +1,6 @@
-# Packages for Gradescope, Autolab and GitHub Classroom: docs/INSTRUCTORS.md. MINUTES: the service's limit for a submission.
+# Packages for Gradescope, Autolab, GitHub Actions and Classroom 50: docs/INSTRUCTORS.md. MINUTES: the service's limit for a submission.
 ## make gradescope | autolab LAB=02      the lab's package for that service, in build/frontends/; MINUTES=10 is its time limit
-## make github             workflow and devcontainer for GitHub Classroom, in build/frontends/
+## make github             a workflow that grades each push, and a bundle for Classroom 50, in build/frontends/
 ## make security           write the table of attacks in docs/SECURITY.md
 .PHONY: gradescope autolab github security
 gradescope github: $(REF)/bin/kit

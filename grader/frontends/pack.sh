@@ -3,7 +3,7 @@
 #
 #   gradescope-02.zip   setup.sh, run_autograder and the grader's source, which setup.sh builds in the container
 #   autolab-02/         autograde-Makefile and autograde.tar, with the grader as built in BUILD
-#   github/             what is added to a course repository: workflow, script, devcontainer
+#   github/             what is added to a course repository: workflow, script, devcontainer; a bundle for Classroom 50
 #
 # MINUTES is the time limit of the service for one submission. Source is what is committed. A course.json in the root
 # of the repository, or COURSE=file, is added. TO=folder: there in place of build/frontends/.
@@ -60,10 +60,13 @@ autolab() {
 github() {
     rm -rf "$to/github"
     mkdir -p "$to/github/.github/workflows"
-    cp $from/github/classroom.yml "$to/github/.github/workflows"
+    mkdir -p "$to/github/classroom50"
+    cp $from/github/grade.yml "$to/github/.github/workflows"
     cp $from/github/grade.sh "$to/github/.github"
+    cp $from/github/{autograder.py,grade.sh} "$to/github/classroom50"
     cp -r .devcontainer "$to/github"
-    echo "github: copy ${to#"$PWD"/}/github/ into the course repository (make release)"
+    echo "github: copy .github and .devcontainer of ${to#"$PWD"/}/github into the course repository (make release);"
+    echo "        for Classroom 50 classroom50/ is the bundle of an assignment (docs/INSTRUCTORS.md)"
 }
 
 case $kind in

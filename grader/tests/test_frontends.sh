@@ -58,6 +58,7 @@ result=$box/results/results.json full=$(mkdir "$dir/none" && echo 0)
 gradescope solutions/00-tensors "${rights[@]}"
 check "a solution: valid" valid "$result"
 full=$(of_all "$result")
+cp "$result" "$dir/full.json"
 check "a solution: all points, $(score "$result") of $full" [ "$(score "$result")" = "$full" ]
 check "nothing else is left" [ "$(ls -A "$box/results")" = results.json ]
 
@@ -76,7 +77,7 @@ check "rows that the grader could not run: no grade" has '"graded":	false' "$res
 check "rows that the grader could not run: no score, not even of a row" bash -c "! grep -q '\"score\"' '$result'"
 check "rows that the grader could not run: said" has "This is not a grade" "$result"
 no_grade=$dir/no-grade.json && cp "$result" "$no_grade"
-check "no grade for Classroom either" [ "$("$build/bin/frontend" classroom "$no_grade" 2>&1; echo $?)" = "frontend: $no_grade is not a grade (the grader could not run some rows: grade again)
+check "no grade for Classroom 50 either" [ "$("$build/bin/frontend" classroom50 "$no_grade" 2>&1; echo $?)" = "frontend: $no_grade is not a grade (the grader could not run some rows: grade again)
 1" ]
 "$build/bin/frontend" junit "$no_grade" >"$dir/no-grade.xml"
 check "errors for JUnit" bash -c "grep -q 'errors=\"[1-9]' '$dir/no-grade.xml' && ! grep -q '<failure' '$dir/no-grade.xml'"
@@ -143,18 +144,19 @@ autolab
 check "Autolab: no archive, no grade" [ "$(tail -1 "$dir/log" | "$python" -c "$sum")" = none ]
 check "Autolab: and why" has "There is no grade" "$dir/log"
 
-# ---- GitHub Classroom, JUnit ----
+# ---- GitHub, Classroom 50, JUnit ----
 $from/pack.sh github "$build" >"$dir/log"
-check "a workflow" [ -s "$packs/github/.github/workflows/classroom.yml" ]
+check "a workflow" [ -s "$packs/github/.github/workflows/grade.yml" ]
 check "a devcontainer" "$python" -m json.tool "$packs/github/.devcontainer/devcontainer.json" "$dir/json"
 if "$python" -c 'import yaml' 2>/dev/null; then
     check "the workflow is YAML, and runs scripts that exist" "$python" - "$packs/github" <<'PY'
 import os, sys, yaml
-steps = yaml.safe_load(open(sys.argv[1] + "/.github/workflows/classroom.yml"))["jobs"]["grade"]["steps"]
+steps = yaml.safe_load(open(sys.argv[1] + "/.github/workflows/grade.yml"))["jobs"]["grade"]["steps"]
 runs = [s["run"].split()[0] for s in steps if "run" in s]
 sys.exit(not all(os.path.exists(r) or os.path.exists(sys.argv[1] + "/" + r) or r == "sudo" for r in runs))
 PY
 fi
+check "Classroom 50: a variable that is not set is named" [ "$(env -u CLASSROOM "$build/bin/frontend" classroom50 "$dir/full.json" 2>&1)" = "frontend: the variable CLASSROOM is not set: Classroom 50's runner sets it, or set it yourself" ]
 xml() { if command -v xmllint >/dev/null; then xmllint --noout --schema $from/junit.xsd "$1" 2>"$dir/log"; else "$python" -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1"; fi; }
 check "JUnit of a grade" xml "$dir/no-grade.xml"
 "$python" - "$dir/hostile.json" <<'PY'

@@ -71,18 +71,33 @@ expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference"
 expect "but not a unit of few lines" 1 "" bash -c "build/release/bin/kit digests solutions/*/*.c | grep -E '00-tensors/copy.c|03-autograd/(tape|backward).c'"
 mkdir "$dir/own" && for unit in "$root"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
 expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
-# GitHub Classroom's workflow, in this repository: the files that make github adds, and nothing of ours beside them.
+# The workflow for GitHub, in this repository: the files that make github adds, and nothing of ours beside them.
 TO=$dir/packs grader/frontends/pack.sh github build/release >"$dir/log" && cp -r "$dir/packs/github/.github" "$tree"
-github() { (cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL GITHUB_OUTPUT="$dir/output" GITHUB_STEP_SUMMARY="$dir/summary" .github/grade.sh "$@"); }
-expect "GitHub: graded" 0 "grade 00: 0/10 TODO=" github 00
-expect "GitHub: the summary has the table" 0 "grade 00: 0/10" cat "$dir/summary"
-expect "GitHub: a file of JUnit" 0 "<testsuites>" cat "$tree/build/report/00.xml"
-expect "GitHub: Classroom's reporter gets the points" 0 "10 1 0" /usr/bin/python3 -c 'import base64, json, sys
-j = json.loads(base64.b64decode(open(sys.argv[1]).read().split("result=")[1]))
-print(j["max_score"], j["version"], sum(t["score"] for t in j["tests"]))' "$dir/output"
-rm "$dir/output"
-expect "GitHub: a lab that cannot be graded fails the workflow" 1 "::error::lab 77 could not be graded" github 00 77
-expect "GitHub: and no points are reported" 1 "" test -e "$dir/output"
+(cd "$tree" && GIT_COMMITTER_DATE=2026-10-05T14:00:00+0200 git -c user.name=s -c user.email=s@example.org commit -qm submission)
+github() { (cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u CLASSROOM GITHUB_STEP_SUMMARY="$dir/summary" "$@"); }
+expect "GitHub: graded" 0 "grade 00: 0/10 TODO=" github .github/grade.sh 00
+expect "GitHub: the summary has the points" 0 "### Lab 00: 0/10 points" cat "$dir/summary"
+expect "GitHub: and the table" 0 "grade 00: 0/10 TODO=" cat "$dir/summary"
+expect "GitHub: a page and a file of JUnit" 0 "<testsuites>" cat "$tree/build/report/00.html" "$tree/build/report/00.xml"
+expect "GitHub: nothing for Classroom 50 elsewhere" 1 "" test -e "$tree/result.json"
+expect "GitHub: a lab that cannot be graded fails the workflow" 1 "::error::lab 77 could not be graded" github .github/grade.sh 00 77
+# As the runner of Classroom 50 starts the bundle: in the student's checkout, with these variables.
+cp -r "$dir/packs/github/classroom50" "$dir/bundle" && sed -i 's/^LABS = .*/LABS = sys.argv[1:]/' "$dir/bundle/autograder.py"
+classroom50() {
+    github env CLASSROOM=spring ASSIGNMENT=tensors USERNAME=ada SUBMISSION_TAG=submit/1 COMMIT_URL=https://x/commit/1 RELEASE_URL=https://x/1 \
+        /usr/bin/python3 "$dir/bundle/autograder.py" "$@"
+}
+expect "Classroom 50: graded" 0 "grade 00: 0/10 TODO=" classroom50 00
+expect "Classroom 50: result.json has its keys, and points in hundredths" 0 "classroom50/result/v1 spring tensors ada submit/1 https://x/commit/1 https://x/1 https://x/commit/1 2026-10-05T12:00:00Z 0 1000 [0, 1000]" \
+    /usr/bin/python3 -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+tests = j.pop("tests")
+assert all(list(t) == ["test-name", "passed", "score", "max-score"] for t in tests) and tests[0]["test-name"] == "00.1" and tests[0]["passed"] is False
+assert all(type(t[k]) is int for t in tests for k in ("score", "max-score"))
+print(*j.values(), [sum(t[k] for t in tests) for k in ("score", "max-score")])' "$tree/result.json"
+expect "Classroom 50: the keys" 0 '{"schema":"classroom50/result/v1","classroom":"spring","assignment":"tensors","owner":"ada","submission":' cat "$tree/result.json"
+expect "Classroom 50: no result where a lab cannot be graded" 1 "::error::lab 77 could not be graded" classroom50 00 77
+expect "Classroom 50: none at all" 1 "" test -e "$tree/result.json"
 expect "a skeleton is not a copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
 # Until the second part of lab 01 is there, its race has no rival, and programs have the student's units.
 expect "a race is the instructor's" 0 "handed out later: your instructor measures it" bash -c "cd '$tree' && build/release/bin/grade --quiet --width 0 --lab 01 --step 01.5 --units '$root/solutions/01-matmul'"

@@ -2,10 +2,11 @@
  *
  *   frontend autolab NN.json     one line for Autolab: points of each step, and all points for the scoreboard
  *   frontend junit NN.json       JUnit XML: a test case for each row
- *   frontend classroom NN.json...   JSON for GitHub Classroom's grading reporter, a test for each step of these labs
+ *   frontend classroom50 NN.json...   result.json of Classroom 50, a test for each step of these labs; its runner's
+ *                                variables CLASSROOM, ASSIGNMENT ..., and DATETIME, when the commit was made
  *
  * Results with rows that the grader could not run have no score, and are no grade: Autolab gets no scores, and records
- * none; Classroom, whose sum would lack a lab, gets nothing (status 1). JUnit has no points, but errors.
+ * none; Classroom 50, whose sum would lack a lab, gets nothing (status 1). JUnit has no points, but errors.
  *
  * Exit status: 0, 1 the file is not a grade, 2 usage. */
 #include "json.h"
@@ -84,12 +85,12 @@ static bool is_graded(const cJSON *grade)
     return isfinite(mg_json_number(grade, "score"));
 }
 
-static void put_autolab(cJSON *const *grades, int labs)
+static bool put_autolab(cJSON *const *grades, int labs)
 {
     const cJSON *grade = grades[0];
     if (!is_graded(grade)) {
         puts("{\"scores\": {}}");
-        return;
+        return true;
     }
     step steps[STEPS];
     int count = find_steps(get(grade, "tests"), steps);
@@ -99,52 +100,72 @@ static void put_autolab(cJSON *const *grades, int labs)
         add(scores, steps[i].number, cJSON_CreateNumber(steps[i].score));
     add(add(json, "scoreboard", cJSON_CreateArray()), NULL, cJSON_CreateNumber(number_of(grade, "score")));
     print(json);
+    return true;
 }
 
-/* What the rows of a step say that have not all points. */
-static void describe(const cJSON *tests, const char *number, char *text, size_t size)
+/* ---- Classroom 50 ----------------------------------------------------------------------------- */
+
+/* Its points are whole numbers: hundredths of ours, never rounded up to what was not earned. */
+static double hundredths(double points)
 {
-    const cJSON *test;
-    text[0] = 0;
-    cJSON_ArrayForEach(test, tests)
-    {
-        size_t used = strlen(text);
-        if (is(mg_json_string(test, "number"), number) && !is(mg_json_verdict(test), "PASS"))
-            snprintf(text + used, size - used, "%s%s: %s", used ? "\n" : "", mg_json_string(test, "name"),
-                     mg_json_string(test, "output"));
-    }
+    return floor(100 * points + 1e-6);
+}
+
+static void add_score(cJSON *object, double score, double max)
+{
+    add(object, "score", cJSON_CreateNumber(score));
+    add(object, "max-score", cJSON_CreateNumber(max));
 }
 
 /* A test for each step of a lab, appended to the list; its points are added to the sums. */
 static void add_lab(cJSON *list, const cJSON *grade, double *score, double *max)
 {
-    char text[8192];
     step steps[STEPS];
-    const cJSON *tests = get(grade, "tests");
-    int count = find_steps(tests, steps);
+    int count = find_steps(get(grade, "tests"), steps);
     for (int i = 0; i < count; i++) {
         cJSON *one = add(list, NULL, cJSON_CreateObject());
-        describe(tests, steps[i].number, text, sizeof text);
-        add(one, "name", cJSON_CreateString(steps[i].number));
-        add(one, "status", cJSON_CreateString(steps[i].score >= steps[i].max ? "pass" : "fail"));
-        add(one, "score", cJSON_CreateNumber(steps[i].score));
-        add(one, "message", cJSON_CreateString(text));
-        *score += steps[i].score;
-        *max += steps[i].max;
+        double points = hundredths(steps[i].score), most = hundredths(steps[i].max);
+        add(one, "test-name", cJSON_CreateString(steps[i].number));
+        add(one, "passed", cJSON_CreateBool(points >= most));
+        add_score(one, points, most);
+        *score += points;
+        *max += most;
     }
 }
 
-static void put_classroom(cJSON *const *grades, int count)
+/* Schema: https://github.com/foundation50/classroom50/blob/main/wiki/Advanced-Autograding.md */
+static bool put_classroom50(cJSON *const *grades, int count)
 {
+    static const char *const keys[][3] = { { "classroom", "CLASSROOM" },
+                                           { "assignment", "ASSIGNMENT" },
+                                           { "owner", "OWNER", "USERNAME" },
+                                           { "submission", "SUBMISSION_TAG" },
+                                           { "commit", "COMMIT_URL" },
+                                           { "release", "RELEASE_URL" },
+                                           { "review", "REVIEW_URL", "COMMIT_URL" },
+                                           { "datetime", "DATETIME" } };
     double score = 0, max = 0;
     cJSON *json = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    add(json, "schema", cJSON_CreateString("classroom50/result/v1"));
+    for (int64_t i = 0; i < MT_COUNT(keys); i++) {
+        const char *value = getenv(keys[i][1]);
+        if ((!value || !value[0]) && keys[i][2])
+            value = getenv(keys[i][2]);
+        if (!value || !value[0]) {
+            fprintf(stderr, "frontend: the variable %s is not set: Classroom 50's runner sets it, or set it yourself\n",
+                    keys[i][1]);
+            cJSON_Delete(json);
+            cJSON_Delete(list);
+            return false;
+        }
+        add(json, keys[i][0], cJSON_CreateString(value));
+    }
     for (int i = 0; i < count; i++)
         add_lab(list, grades[i], &score, &max);
-    add(json, "version", cJSON_CreateNumber(1));
-    add(json, "status", cJSON_CreateString(score >= max ? "pass" : "fail"));
-    add(json, "max_score", cJSON_CreateNumber(max));
+    add_score(json, score, max);
     add(json, "tests", list);
     print(json);
+    return true;
 }
 
 /* ---- JUnit ------------------------------------------------------------------------------------ */
@@ -222,7 +243,7 @@ static void put_case(const char *lab, const cJSON *test)
     printf("</%s>\n    </testcase>\n", element);
 }
 
-static void put_junit(cJSON *const *grades, int labs)
+static bool put_junit(cJSON *const *grades, int labs)
 {
     const cJSON *grade = grades[0];
     (void)labs;
@@ -238,6 +259,7 @@ static void put_junit(cJSON *const *grades, int labs)
     fputs("    <system-out>", stdout);
     put_text(mg_json_string(grade, "output"));
     puts("</system-out>\n  </testsuite>\n</testsuites>");
+    return true;
 }
 
 static bool read_all(cJSON **grades, char **paths, int count, bool whole)
@@ -260,11 +282,11 @@ int main(int argc, char **argv)
         const char *name;
         int most;   /* files */
         bool whole; /* all of them must be grades */
-        void (*put)(cJSON *const *grades, int labs);
+        bool (*put)(cJSON *const *grades, int labs);
     } formats[] = { { "autolab", 1, false, put_autolab },
                     { "junit", 1, false, put_junit },
-                    { "classroom", LABS, true, put_classroom } };
-    static const char usage[] = "usage: frontend autolab|junit NN.json | frontend classroom NN.json...";
+                    { "classroom50", LABS, true, put_classroom50 } };
+    static const char usage[] = "usage: frontend autolab|junit NN.json | frontend classroom50 NN.json...";
     cJSON *grades[LABS] = { NULL };
     int labs = argc - 2, code = 2;
     if (argc > 1 && is(argv[argc - 1], "--help"))
@@ -272,8 +294,8 @@ int main(int argc, char **argv)
     for (int64_t i = 0; labs > 0 && i < MT_COUNT(formats); i++)
         if (is(argv[1], formats[i].name) && labs <= formats[i].most) {
             code = read_all(grades, argv + 2, labs, formats[i].whole) ? 0 : 1;
-            if (code == 0)
-                formats[i].put(grades, labs);
+            if (code == 0 && !formats[i].put(grades, labs))
+                code = 1;
         }
     if (code == 2)
         fprintf(stderr, "%s\n", usage);
