@@ -311,9 +311,25 @@ static mt_status read_labs(const mg_course_text *t, const char *root, mg_course 
     return status;
 }
 
+/* What a language model may do in a release of the course. */
+static mt_status read_models(const mg_course_text *t, mg_course *course)
+{
+    static const char *const policies[] = { "tutor", "closed", "open" };
+    const cJSON *item = get(t->root, "language_models");
+    const char *value = cJSON_GetStringValue(item);
+    course->models = item ? NULL : policies[0];
+    for (int i = 0; value && i < MT_COUNT(policies); i++)
+        if (strcmp(value, policies[i]) == 0)
+            course->models = policies[i];
+    return course->models ? MT_OK
+                          : mg_course_refuse(t, item,
+                                             "\"language_models\" must be \"tutor\" (they explain), \"closed\" (no "
+                                             "help with labs) or \"open\" (they may write, and it is said)");
+}
+
 static mt_status read_course(const mg_course_text *t, const char *root, mg_course *course)
 {
-    static const char *const known[] = { "course", "late", "counts", "best_of", "labs", NULL };
+    static const char *const known[] = { "course", "late", "counts", "best_of", "language_models", "labs", NULL };
     const cJSON *title = get(t->root, "course");
     double best = 0;
     mt_status status = mg_course_keys(t, t->root, "the course", known);
@@ -322,6 +338,8 @@ static mt_status read_course(const mg_course_text *t, const char *root, mg_cours
     snprintf(course->title, sizeof course->title, "%s", title && title->valuestring ? title->valuestring : "minitorch");
     if (status == MT_OK)
         status = mg_course_number(t, t->root, "best_of", 1, 99, &best);
+    if (status == MT_OK)
+        status = read_models(t, course);
     if (status == MT_OK)
         status = read_labs(t, root, course);
     course->best_of = (int)best;

@@ -55,7 +55,8 @@ typedef struct mg_course {
     char title[128];
     mg_course_lab *labs; /* those that the file names, in the order of their numbers */
     int64_t count;
-    int best_of; /* of a student's labs so many count, the best; 0: all */
+    const char *models; /* what language models may do: "tutor", "closed", "open" (grader/release/agents) */
+    int best_of;        /* of a student's labs so many count, the best; 0: all */
 } mg_course;
 
 /* mg_course_read -- read a course file about the labs of the repository `root`. A value that is not valid is refused:

@@ -50,6 +50,8 @@ rm "$tree/grader/tools/labs.sh" "$tree/grader/tools/strip.c"
 cp -r $here/student/. "$tree"
 cp "$here/level.sh" --parents "$tree"
 cp $here/students.md.txt "$tree/README.md" # its links hold there
+models=$([ -z "$course" ] || "$build/bin/kit" models "$course") # what language models may do
+cat $here/agents/{head,"${models:-tutor}",tail}.txt >"$tree/AGENTS.md"
 [ -e "$tree/minitorch/apps/train_mnist.c" ] || sed -i '/make train-mnist/d' "$tree/README.md"
 printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
 mkdir "$tree/reference" "$work/arm" "$work/given"
@@ -90,6 +92,7 @@ perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/
     xargs -0 perl -ni -e 'next if /^Answers for instructors:/; s{\bsolutions/}{labs/}g; print')
 mkdir "$tree/reference/skeletons" && (cd "$tree/labs" && find . -name '*.c' -o -name '*.cu' | sort | xargs cp --parents -t "$tree/reference/skeletons")
 $here/pages.sh "$tree"
+mkdir -p "$tree/.github" && ln -s ../AGENTS.md "$tree/.github/copilot-instructions.md"
 
 # ---- the reference's units as objects -------------------------------------------------------------------------------
 skipped=() said=()

@@ -8,7 +8,8 @@ release() { make -s release LEVELS=native COURSE= "$@"; }
 has_not() { ! grep -rlE -- "$1" "${@:2}"; }
 
 cat >"$dir/course.json" <<'TXT'
-{ "labs": { "00": { "points": 10 },
+{ "language_models": "closed",
+  "labs": { "00": { "points": 10 },
             "02": { "due": "2026-10-05T12:00Z", "after": "2026-10-05T12:01Z" },
             "01": { "points": 20, "seed": "c0ffee11", "due": "2026-10-05T12:00Z", "after": "2026-10-05T12:01Z", "visibility": { "01.3": "never", "01.4 packed: transposed": "never" } } } }
 TXT
@@ -50,7 +51,7 @@ expect "objects name no variable of theirs" 0 "" bash -c "! nm '$dir/course-afte
 expect "its skeletons are kept as they are" 1 "" bash -c "cd '$tree' && diff -rq reference/skeletons labs | grep -v '^Only in labs'"
 expect "links lead somewhere" 0 "0 complaints" env ROOT="$tree" grader/tools/links.sh
 pages() { find "$tree" -name '*.md' ! -path '*/emulator/*' -print0 | xargs -0 "$@"; }
-expect "no page is named that is not there" 0 "" bash -c "comm -23 <(grep -rohE '\b[A-Z_]{4,}\.md' '$tree' --include=*.md | sort -u) <({ ls '$tree/docs' && echo README.md ANSWERS.md; } | tr ' ' '\n' | sort) | grep . && exit 1 || exit 0"
+expect "no page is named that is not there" 0 "" bash -c "comm -23 <(grep -rohE '\b[A-Z_]{4,}\.md' '$tree' --include=*.md | sort -u) <({ ls '$tree/docs' && echo README.md ANSWERS.md AGENTS.md; } | tr ' ' '\n' | sort) | grep . && exit 1 || exit 0"
 expect "no remark is left without its link" 123 "" pages grep -nE '\((results|all figures|[a-z_]+\.md)\)|^the emulator\.$'
 expect "commands are there" 0 "" bash -c "comm -23 <(find '$tree' -name '*.md' -print0 | xargs -0 grep -ohP '(\`|^    )make [a-z][a-z-]*(?![\w/.-])' | grep -oE '[a-z][a-z-]*' | grep -vx make | sort -u) <(make -C '$tree' -pRrq DEPENDENCIES= : 2>/dev/null | grep -oE '^[a-z][a-z-]*:' | tr -d : | sort -u) | grep . && exit 1 || exit 0"
 expect "lines are counted there" 0 "  00-tensors                   -     1 lines (reference:  95)  could not be graded" bash -c "cd '$tree' && cp labs/00-tensors/view.c '$dir/view.c' && echo 'static int one;' >>labs/00-tensors/view.c && GRADE=false grader/tools/progress.sh build/release; cp '$dir/view.c' labs/00-tensors"
@@ -60,6 +61,8 @@ expect "git takes the objects" 0 "view.o" bash -c "cd '$tree' && git init -q && 
 mkdir -p "$tree/build/release" && cp -r build/release/{obj,worker,emu,lib*.a,*.members} "$tree/build/release/" 2>/dev/null
 rm -f "$tree"/build/release/obj/grader/{labs,checks/01-matmul}.*
 find "$tree/build" -type f -exec touch {} +
+expect "its page for language models has the course's policy" 0 "explain, review, write or correct anything that belongs to a lab" cat "$tree/.github/copilot-instructions.md"
+expect "and where hints are" 0 "## Where hints are" cat "$tree/AGENTS.md"
 expect "it builds" 0 "" make -s -C "$tree" build/release/bin/grade build/release/defined build/release/worker/launch
 expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/00-tensors/view.o" "$tree/reference/native/units/00-tensors/view.o"
 cp -r "$tree/reference/native/counted" "$tree/build/release/"
