@@ -2,6 +2,7 @@
  * host memory, messages, splits and handles, against sums made here; and ranks that fail
  * (minitorch/tests/test_nccl.sh).
  *
+ *     build/release/bin/check_nccl                 without MPI, one rank: what one GPU can show
  *     mpirun -n 3 build/release/bin/check_nccl
  *     mpirun -n 3 build/release/bin/check_nccl --fault stop --deadline 2     rank 1 stops: all end, with words */
 #include <inttypes.h>
@@ -265,7 +266,11 @@ int main(int argc, char **argv)
     int rank;
     mt_cli_parse(argc, argv, "Collectives of device memory between processes, by NCCL.", flags, &o);
     const mt_wires wires = { .deadline = o.deadline, .checked = true };
-    mt_status status = mt_comm_mpi(&host, &wires);
+    mt_status status = MT_OK;
+    if (mt_mpi_launched(&rank))
+        status = mt_comm_mpi(&host, &wires);
+    else
+        mt_comm_threads(&host, 1, &wires);
     if (status != MT_OK)
         return mt_cli_exit(status);
     rank = host->rank;

@@ -53,10 +53,15 @@ part() {
     return $status
 }
 [ $CUDA = emu ] || part device 60 minitorch/bench/gpu_programs.sh $work good/saxpy
-part build 200 make -s -j"$(nproc)" CUDA=$CUDA $bin/gpu_{values,times,train} || fail "the programs were not built: $work/build.log"
+part build 200 make -s -j"$(nproc)" CUDA=$CUDA $bin/gpu_{values,times,train} $bin/check_nccl || fail "the programs were not built: $work/build.log"
 part values 90 $bin/gpu_values $work
 part programs 150 minitorch/bench/gpu_programs.sh $work "${programs[@]}"
 part counts 130 minitorch/bench/gpu_counts.sh $work $((110 * patience))
+if grep -q ' [TU] ncclAllReduce' <<<"$(nm $bin/check_nccl)"; then
+    part nccl 40 $bin/check_nccl # one rank: more would need MPI and a device each
+else
+    verdict "nccl: not checked, there is no NCCL beside nvcc"
+fi
 part train 60 $bin/gpu_train $work
 part times 60 $bin/gpu_times $work $((50 * patience))
 [ $failed = 0 ] || fail "FAIL, see $out/report.md"

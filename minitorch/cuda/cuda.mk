@@ -18,9 +18,9 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 
 # ---- what there is ----------------------------------------------------------------------------------------------
 # What make gpu-check runs, without packages (images, JSON): any machine with gcc and nvcc can build it.
-GPU_BIN       := bin/gpu_values bin/gpu_times bin/gpu_train
+GPU_BIN       := bin/gpu_values bin/gpu_times bin/gpu_train bin/check_nccl
 # Only programs that use the device are linked with it; in the others mt_device_open fails.
-CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/check_nccl $(GPU_BIN) tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
+CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 $(GPU_BIN) tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/amp/*.h minitorch/fused/*.h minitorch/kernels/*.h minitorch/models/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
@@ -42,7 +42,7 @@ CHECKED       := build/nvcc/$(subst $(space),-,$(CHECK_ARCH))
 $(C_)/minitorch/dist/%.o $(CHECKED)/minitorch/dist/%.o: $(wildcard minitorch/dist/*.h minitorch/dist/*.cuh minitorch/prof/*.h)
 NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
-GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core fused kernels models nn ops optim prof testing))))
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd cli core dist fused kernels models nn ops optim prof testing))))
 ifeq ($(CUDA),off)
 APPS          := $(filter-out $(GPU_BIN:bin/%=minitorch/bench/%.c),$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
@@ -109,8 +109,8 @@ $(B)/tests-traced/check_nccl: $(REF)/obj/minitorch/bench/check_nccl.o $(NCCL_CU:
 	$(call link,$(CUDA_LIBS) $(if $(MPI),$(shell mpicc --showme:link)) $(CKPT_LIBS))
 endif
 
-$(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
-	@rm -f $@ && ar qcs $@ $^
+$(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ) minitorch/cuda/cuda.mk
+	@rm -f $@ && ar qcs $@ $(filter %.o,$^)
 $(GPU_BIN:%=$(B)/%): $(B)/bin/%: $(REF)/obj/minitorch/bench/%.o $(B)/libgpu.a
 	$(call link)
 ## make gpu-check          on a machine with a GPU: build, check, count and measure; one report

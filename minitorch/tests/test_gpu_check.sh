@@ -44,6 +44,7 @@ has() { grep -qE -- "$1" "$report.md" && ok || bad "the report says: $1"; }
 has '^[0-9]+ passed, 0 failed$'
 has 'The emulator: not measured on a GPU'
 has '^- programs: PASS .* 1 of 1 programs without a mistake are right on the device; in 1 of 1 with one a tool finds an error$'
+has '^- nccl: PASS .* rank 0 of 1: all values are right$'
 has '^50 steps of a small GPT-2: loss 3\.[0-9]+ to 2\.'
 for kernel in 'private histogram' 'layernorm dx' 'bias and gelu backward' 'tensor-bf16 256^3' 'cuBLAS bf16 256^3' 'f32 to bf16' 'unscale' 'attention backward'; do
     has "^\| ${kernel/^/\\^} \| [0-9.]+ G"

@@ -9,6 +9,7 @@ if ! grep -q emu "$bin/../cuda-choice"; then # off, or GPUs: how many there are 
     echo "no emulator in this build: its NCCL is not tested" && finish nccl
 fi
 each_rank check_nccl ': all values are right'
+"$bin/check_nccl" >"$dir/log" 2>&1 && said 'rank 0 of 1: all values are right' || bad "one rank, without MPI"
 ranks 2 "$bin/check_nccl" --fault unwaited
 [ "$(grep -c 'read 1 without waiting, 2 after it$' "$dir/log")" -eq 2 ] && ok || bad "a result that nobody waited for"
 said 'cudaMemcpyAsync reads what ncclAllReduce .* is still to write'
