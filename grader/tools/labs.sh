@@ -24,7 +24,7 @@ left_out='speed == "without" && $1 ~ /: speed$/ && $2 == "INCONCLUSIVE"'
 missed() { lost | awk -F'|' -v speed="$speed" "!($left_out)"; }
 points_left_out() { lost | awk -F'|' -v speed="$speed" "$left_out { sum += \$4 } END { print sum + 0 }"; }
 full() {
-    [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)(\ INCONCLUSIVE=[0-9]+)?$ ]] && [ -z "$(missed)" ] &&
+    [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)(\ INCONCLUSIVE=[0-9]+)?(\ SKIPPED=[0-9]+)?$ ]] && [ -z "$(missed)" ] &&
         awk "BEGIN { exit ${BASH_REMATCH[1]} + $(points_left_out) != ${BASH_REMATCH[2]} }"
 }
 # Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, and rows that did not come to an end; not a wrong value.

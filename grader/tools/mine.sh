@@ -44,7 +44,7 @@ graded()
     local try
     for try in 1 2 3 4 5; do
         make -s grade LAB="$1" MINE="$MINE" ARGS="--quiet --require-full" && return 0
-        grep -qE "^[^:]*: [0-9.]+/[0-9.]+( INCONCLUSIVE=[0-9]+)?$" <<<"$(grep "^grade $1: " "$tree/log" | tail -n 1)" || return 1
+        grep -qE "^[^:]*: [0-9.]+/[0-9.]+( INCONCLUSIVE=[0-9]+)?( SKIPPED=[0-9]+)?$" <<<"$(grep "^grade $1: " "$tree/log" | tail -n 1)" || return 1
         sleep $((10 * try))
     done
     return 1
