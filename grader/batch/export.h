@@ -9,7 +9,7 @@ typedef struct mg_exported {
     int64_t open, refused; /* students without a grade: it is still to come, or there is nothing to grade */
 } mg_exported;
 
-/* mg_export -- write the grade of every student, from the last grading of each of his submissions, to `path`. With a
+/* mg_export -- write the grade of every student, from the last grading of each submission, to `path`. With a
  * course a late submission keeps its share (where the export says when it was handed in), and of several the best or
  * the last counts, as the course says; without (NULL) the best. What students.csv says about the lab is added.
  * `format`: "canvas", "moodle", "gradescope", as those systems import grades; "csv": with the points of every step. A

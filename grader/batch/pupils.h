@@ -8,7 +8,7 @@
 typedef struct mg_pupil {
     char name[128], id[64], email[128], key[512], system[16], state[16], message[512];
     char notes[600]; /* from students.csv */
-    int64_t member;  /* in students.csv; -1: it does not name him */
+    int64_t member;  /* in students.csv; -1: not named there */
     int64_t submission, grading, handed_in, graded_at;
     bool graded;  /* points and max are known */
     bool late;    /* the export says so */

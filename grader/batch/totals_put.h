@@ -5,10 +5,10 @@
 
 enum { MG_TOTAL_LABS = 32 };
 
-/* A student: a cell for each lab; NULL where he has neither a submission nor points. */
+/* A student: a cell for each lab; NULL where there is neither a submission nor points. */
 typedef struct mg_total {
     char name[128], id[64], email[128], team[64];
-    int64_t member; /* in students.csv; -1: it does not name him */
+    int64_t member; /* in students.csv; -1: not named there */
     const mg_pupil *cell[MG_TOTAL_LABS];
     bool counts[MG_TOTAL_LABS]; /* in the total */
     double points, max, days;   /* days: late, of all labs */
@@ -20,7 +20,7 @@ typedef struct mg_table {
     const char *title;
     const mg_lab *lab[MG_TOTAL_LABS];
     double max[MG_TOTAL_LABS];
-    bool due[MG_TOTAL_LABS]; /* who has handed nothing in has 0 points by now */
+    bool due[MG_TOTAL_LABS]; /* the due date has passed: a lab that was not handed in has 0 points */
     int labs, best_of;
     mg_total *total;
     int64_t count;

@@ -56,7 +56,7 @@ typedef struct mg_course {
     mg_course_lab *labs; /* those that the file names, in the order of their numbers */
     int64_t count;
     const char *models; /* what language models may do: "tutor", "closed", "open" (grader/release/agents) */
-    int best_of;        /* of a student's labs so many count, the best; 0: all */
+    int best_of;        /* number of a student's labs that count, the best ones; 0: all */
 } mg_course;
 
 /* mg_course_read -- read a course file about the labs of the repository `root`. A value that is not valid is refused:

@@ -186,7 +186,8 @@ static mt_status add_ruling(reading *r, const char *cell[COLUMNS])
     const mg_lab *lab = mg_lab_find(cell[LAB]);
     mg_ruling new = { .member = member_of(s, cell[STUDENT]), .lab = lab ? mg_course_find(r->course, lab) : NULL };
     if (new.member < 0)
-        return mg_csv_refuse(&r->csv, "there is no student \"%.60s\": correct it, or give him a line without a lab",
+        return mg_csv_refuse(&r->csv,
+                             "there is no student \"%.60s\": correct it, or add a line without a lab for this student",
                              cell[STUDENT]);
     if (!new.lab)
         return mg_csv_refuse(&r->csv, "the course has no lab \"%.40s\": write the number of one that it names",

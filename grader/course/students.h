@@ -5,7 +5,8 @@
 #include "course/course.h"
 
 typedef struct mg_member {
-    char student[64], also[256]; /* what exports call him: a number, an address, a name; others, with | between */
+    char student[64]; /* the name in exports: a number, an address or a name */
+    char also[256];   /* other such names, with | between */
     char name[128], email[128], team[64];
     int line;
 } mg_member;
