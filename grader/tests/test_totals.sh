@@ -128,6 +128,7 @@ check "who is not in students.csv is named" says '1 are not in students.csv: nam
 rm "$dir/students.csv"
 build/release/bin/grade_all --export csv --out "$out" --course "$dir/course.json" >"$log" 2>&1
 check "without students.csv those who handed something in" says "11 students, 4 labs"
+expect "as make starts it" 0 "11 students, 4 labs" make -s gradebook OUT="$out" COURSE="$dir/course.json"
 
 # ---- what is wrong is refused, before anything else is built ----
 wrong() { # LINE WORDS TEXT...: the file's first line is that of the columns
