@@ -141,9 +141,9 @@ bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tole
  * recognised. */
 void mg_hint(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
-/* mg_part -- from now on, the described calls are this part of the row: it has a name, which a failure shows ("no
- * elements", "in place", "several threads"), and a hint in place of the row's. hint NULL: the row's; name NULL: the row
- * itself. */
+/* mg_part -- from now on, the described calls, or what is judged of the call just made, are this part of the row: it
+ * has a name, which a failure shows ("no elements", "in place", "several threads"), and a hint in place of the row's.
+ * hint NULL: the row's; name NULL: the row itself. */
 void mg_part(mg_run *run, const char *name, const char *hint, ...) MT_PRINTF(3, 4);
 
 /* Fields that a row of a table does not name are 0. */

@@ -37,7 +37,7 @@ typedef struct mg_row {
     char name[96]; /* "softmax: large logits" */
     mg_verdict verdict;
     double points, max;
-    char part[96];         /* of the row, that failed: "no elements"; empty when the row has no parts */
+    char part[128];        /* of the row, that failed: "no elements"; empty when the row has no parts */
     char call[512];        /* "mt_softmax_fwd_cpu(out, x, N=4, C=10)"; empty when nothing was called */
     uint64_t seed;         /* of the inputs of that call */
     char detail[1024];     /* "out[0,3] = nan   expected 0.135335   tolerance 1.2e-06" */

@@ -151,6 +151,7 @@ void mg_part(mg_run *run, const char *name, const char *hint, ...)
     else
         snprintf(run->own_hint, sizeof run->own_hint, "%s", row->hint ? row->hint : "");
     va_end(args);
+    mg_forget_hint(run);
 }
 
 bool mg_next(mg_run *run, mg_ideas *t, const mg_idea *tries, int64_t count, int about)

@@ -24,8 +24,7 @@ int mg_default_threads(void)
     return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (int)mt_min(CPU_COUNT(&cpus), 8);
 }
 
-/* What was recognised in an earlier call says nothing about this one. */
-static void forget_hint(mg_run *run)
+void mg_forget_hint(mg_run *run)
 {
     run->hinted = run->part_hinted;
     if (!run->judged)
@@ -35,7 +34,7 @@ static void forget_hint(mg_run *run)
 void mg_begin(mg_run *run, const char *function)
 {
     mg_forget_call(run);
-    forget_hint(run);
+    mg_forget_hint(run);
     run->as_called[0] = run->in_words[0] = 0;
     run->threads = mg_default_threads();
     snprintf(run->function, sizeof run->function, "%s", function);

@@ -44,7 +44,7 @@ struct mg_run {
     mg_outcome outcome;                          /* of the last call */
     char function[MG_WIRE_NAME], as_called[200]; /* mg_as_called since mg_begin; else empty */
     char in_words[600];                          /* mg_in_words since mg_begin; else empty */
-    char part[96];                               /* mg_part; else empty */
+    char part[128];                              /* mg_part; else empty */
     char own_hint[400];                          /* of a call without a hint of its own: the part's, or the row's */
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
@@ -57,6 +57,9 @@ void mg_put_call(const mg_run *run, char *text, size_t size);
 
 /* mg_forget_call -- frees the arguments of the described call. */
 void mg_forget_call(mg_run *run);
+
+/* mg_forget_hint -- what was recognised in an earlier call, or part, says nothing about this one. */
+void mg_forget_hint(mg_run *run);
 
 /* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */
 void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);

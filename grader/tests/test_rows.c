@@ -362,6 +362,9 @@ static void hint_the_first(mg_run *run, const void *one_case)
         if (mg_call(run))
             toy_verify(run, &one);
     }
+    mg_part(run, "what came back", "behind the call");
+    if (((const toy_case *)one_case)->n == 7)
+        mg_fail(run, "wrong");
 }
 
 Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
@@ -369,7 +372,8 @@ Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
     static const toy_case cases[] = { { { 1, "two", "the row's" }, 2 },
                                       { { 1, "three", "the row's" }, 3 },
                                       { { 1, "one", "the row's" }, 1 },
-                                      { { 1, "four", "the row's" }, 4 } };
+                                      { { 1, "four", "the row's" }, 4 },
+                                      { { 1, "seven", "the row's" }, 7 } };
     static const mg_group hinted[] = { MG_GROUP("90.1", "hints", hint_the_first, cases) };
     static const mg_lab hinting = { "90-toy", hinted, 1 };
     mg_results r;
@@ -382,5 +386,7 @@ Test(rows, the_hint_of_a_call_ends_with_it, .init = open_toy, .fini = close_toy)
     cr_expect_str_eq(r.rows[2].part, "more numbers");
     cr_expect(strncmp(r.rows[3].hint, "1 more; make debug", 18) == 0, "the third call crashes: %s", r.rows[3].hint);
     cr_expect_str_eq(r.rows[0].part, "");
+    cr_expect_str_eq(r.rows[4].hint, "behind the call", "a part that is judged after all calls fails");
+    cr_expect_str_eq(r.rows[4].part, "what came back");
     mg_results_free(&r);
 }
