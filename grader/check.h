@@ -121,6 +121,9 @@ bool mg_call(mg_run *run);
 /* mg_result -- an output's bytes after mg_call, copied to memory that the worker cannot access. */
 const void *mg_result(mg_run *run, const char *name);
 
+/* mg_got -- its element i, of any type. */
+double mg_got(mg_run *run, const char *name, int64_t i);
+
 /* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be within tolerance[i] of want[i],
  * or NaN or infinite where want[i] is; otherwise false and FAIL with one element (index, got, expected, tolerance):
  * the first wrong one that is as before the call, else the first wrong one. tolerance NULL: bit-exact (as doubles). */

@@ -4,15 +4,14 @@
  * The numbers that f32 is rounded from lie around those that a 16-bit type has: each of these, halfway to the next
  * larger one, and one unit in the last place of f32 to either side of both. */
 #include "checks/09-mixed-precision.h"
-#include "checks/fill.h"
-#include "rows/traffic.h"
+#include "checks/oracle.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERNS = 1 << 16, SIGN = 1 << 15 };
+enum { PATTERNS = 1 << 16, SIGN = 1 << 15, FROM = 16 /* the `about` of a kernel is to * FROM + from */ };
 
 /* ---- 16-bit floats as doubles ------------------------------------------------------------------------ */
 
@@ -59,31 +58,33 @@ static double rounded(double x, mt_dtype dtype)
     return fabs(near) < number(f, f->infinity) ? near : copysign(INFINITY, x);
 }
 
-/* ---- one call ---------------------------------------------------------------------------------------- */
+/* ---- one call: out, x; to, from, n -------------------------------------------------------------------- */
 
-typedef struct conversion {
-    mt_dtype to, from;
-    int64_t n;
-    void *x; /* as sent; the run's */
-} conversion;
-
-static const char *function_of(const conversion *c)
+static mt_dtype type_of(const mg_trial *t, bool out)
 {
-    if (c->to != MT_F32 && c->from != MT_F32)
-        return "mt_convert_cpu between f16 and bf16";
-    if (c->from == MT_F32)
-        return c->to == MT_F16 ? "mt_convert_cpu to f16" : "mt_convert_cpu to bf16";
-    return c->from == MT_F16 ? "mt_convert_cpu from f16" : "mt_convert_cpu from bf16";
+    const bool refused = t->special && t->special->aborts && t->special->value == out; /* integers, on either side */
+    return refused ? MT_I32 : (mt_dtype)(out ? t->kernel->about / FROM : t->kernel->about % FROM);
 }
 
-static void describe(mg_run *run, const char *function, conversion *c)
+static void describe_out(mg_trial *t, int i)
 {
-    mg_begin(run, function);
-    mg_out(run, "out", c->to, MT_SHAPE(c->n));
-    c->x = mg_in(run, "x", c->from, MT_SHAPE(c->n));
-    mg_i64(run, "to", c->to);
-    mg_i64(run, "from", c->from);
-    mg_i64(run, "n", c->n);
+    mg_out(t->run, "out", type_of(t, true), MT_SHAPE(t->size[0]));
+    mg_i64(t->run, "to", type_of(t, true));
+    t->v[i] = mg_doubles(t->size[0]), t->e[i] = mg_doubles(t->size[0]);
+}
+
+static void describe_x(mg_trial *t, int i)
+{
+    t->data[i] = mg_in(t->run, "x", type_of(t, false), MT_SHAPE(t->size[0]));
+    mg_i64(t->run, "from", type_of(t, false));
+    for (int64_t k = 0; k < t->size[0]; k++)
+        mt_store_f64(t->data[i], type_of(t, false), k, mt_rng_uniform(mg_rng(t->run)) - 0.5);
+}
+
+static void round_all(mg_trial *t)
+{
+    for (int64_t i = 0; i < t->size[0]; i++)
+        t->v[0][i] = rounded(value_of(t->data[1], type_of(t, false), i), type_of(t, true));
 }
 
 /* "1.00390625 (0x3f808000)" */
@@ -104,50 +105,72 @@ static bool same(double a, double b)
     return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
 }
 
-static bool expect(mg_run *run, const char *name, const void *x, const conversion *c)
+static bool expect(mg_run *run, const char *name, const void *x, mt_dtype to, mt_dtype from, int64_t n)
 {
     const void *got = mg_result(run, name);
     char had[64], became[64];
-    for (int64_t i = 0; i < c->n; i++) {
-        double want = rounded(value_of(x, c->from, i), c->to);
-        if (same(value_of(got, c->to, i), want))
+    for (int64_t i = 0; i < n; i++) {
+        double want = rounded(value_of(x, from, i), to);
+        if (same(value_of(got, to, i), want))
             continue;
-        say(had, x, c->from, i);
-        say(became, got, c->to, i);
-        if (isnan(value_of(got, c->to, i)) && !isnan(want))
+        say(had, x, from, i);
+        say(became, got, to, i);
+        if (isnan(value_of(got, to, i)) && isfinite(want))
             mg_hint(run, "is x[%lld] converted at all? NaN is what out held before the call", (long long)i);
-        if (c->to == c->from)
+        if (to == from)
             mg_hint(run, "both types are the same: copy the numbers, of mt_dtype_size(to) bytes each");
-        return mg_fail(run, "x[%lld]: the %s %s became the %s %s, expected %.9g", (long long)i, mt_dtype_name(c->from),
-                       had, mt_dtype_name(c->to), became, want);
+        return mg_fail(run, "x[%lld]: the %s %s became the %s %s, expected %.9g", (long long)i, mt_dtype_name(from),
+                       had, mt_dtype_name(to), became, want);
     }
     return true;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
-
-/* Every pattern of one type, in an order that differs from call to call. */
-static bool every_pattern(mg_run *run, mt_dtype to, mt_dtype from)
+static bool judge(mg_trial *t)
 {
-    conversion c = { .to = to, .from = from, .n = PATTERNS };
-    int64_t start = mt_rng_below(mg_rng(run), PATTERNS), step = 2 * mt_rng_below(mg_rng(run), PATTERNS / 2) + 1;
-    describe(run, function_of(&c), &c);
-    for (int64_t i = 0; i < PATTERNS; i++)
-        ((uint16_t *)c.x)[i] = (uint16_t)(start + i * step);
-    return mg_call(run) && expect(run, "out", c.x, &c);
+    return expect(t->run, "out", t->data[1], type_of(t, true), type_of(t, false), t->size[0]);
 }
 
-/* These numbers, of either sign, beginning at any of them. */
-static void round_numbers(mg_run *run, mt_dtype to, const float *x, int64_t n)
+#define CONVERSION(words, to, from)                                                                               \
+    { .function = "mt_convert_cpu" words,                                                                         \
+      .sizes = "n",                                                                                               \
+      .operand = { MG_WRITTEN("out", "n", .describe = describe_out), MG_READ("x", "n", .describe = describe_x) }, \
+      .oracle = round_all,                                                                                        \
+      .judge = judge,                                                                                             \
+      .enough = 100003,                                                                                           \
+      .about = (to) * FROM + (from) }
+const mg_kernel mg_09_f32_to_bf16 = CONVERSION(" to bf16", MT_BF16, MT_F32);
+const mg_kernel mg_09_bf16_to_f32 = CONVERSION(" from bf16", MT_F32, MT_BF16);
+const mg_kernel mg_09_f32_to_f16 = CONVERSION(" to f16", MT_F16, MT_F32);
+const mg_kernel mg_09_f16_to_f32 = CONVERSION(" from f16", MT_F32, MT_F16);
+const mg_kernel mg_09_f16_to_bf16 = CONVERSION(" between f16 and bf16", MT_BF16, MT_F16);
+const mg_kernel mg_09_bf16_to_f16 = CONVERSION(" between f16 and bf16", MT_F16, MT_BF16);
+const mg_kernel mg_09_f32_to_f32 = CONVERSION("", MT_F32, MT_F32);
+const mg_kernel mg_09_f16_to_f16 = CONVERSION("", MT_F16, MT_F16);
+const mg_kernel mg_09_bf16_to_bf16 = CONVERSION("", MT_BF16, MT_BF16);
+
+#define KEEP_IT "keep the check: the header says \"Aborts: another type\""
+const mg_special mg_09_other_types[] = {
+    { "i32 is refused as type of out", KEEP_IT, { 3 }, .value = true, .aborts = "another type" },
+    { "i32 is refused as type of x", KEEP_IT, { 3 }, .value = false, .aborts = "another type" },
+    { 0 },
+};
+
+/* ---- numbers that a row is about ------------------------------------------------------------------------ */
+
+/* Every pattern of a 16-bit type, in an order that differs from call to call. */
+void mg_09_patterns(mg_trial *t)
 {
-    conversion c = { .to = to, .from = MT_F32, .n = 2 * n };
-    describe(run, function_of(&c), &c);
-    for (int64_t i = 0, start = mt_rng_below(mg_rng(run), n); i < n; i++) {
-        ((float *)c.x)[2 * i] = x[(i + start) % n];
-        ((float *)c.x)[2 * i + 1] = -x[(i + start) % n];
-    }
-    if (mg_call(run))
-        expect(run, "out", c.x, &c);
+    int64_t start = mt_rng_below(mg_rng(t->run), PATTERNS), step = 2 * mt_rng_below(mg_rng(t->run), PATTERNS / 2) + 1;
+    for (int64_t i = 0; i < t->size[0]; i++)
+        ((uint16_t *)t->data[1])[i] = (uint16_t)(start + i * step);
+}
+
+/* These numbers, of either sign, beginning at any of them, and again until the array is full. */
+static void put(mg_trial *t, const float *x, int64_t n)
+{
+    MT_CHECK(t->size[0] >= 2 * n, "%lld numbers do not fit", (long long)(2 * n));
+    for (int64_t i = 0, start = mt_rng_below(mg_rng(t->run), n); i < t->size[0]; i++)
+        ((float *)t->data[1])[i] = i % 2 ? -x[(i / 2 + start) % n] : x[(i / 2 + start) % n];
 }
 
 /* Which numbers around each pattern. */
@@ -172,118 +195,66 @@ static int64_t around(float *x, const format *f, int64_t pattern, int which)
     return n;
 }
 
-static void round_around(mg_run *run, mt_dtype to, int64_t first, int64_t end, int which)
+static const format *format_to(const mg_trial *t)
+{
+    return format_of(type_of(t, true));
+}
+
+static int64_t least_normal(const mg_trial *t)
+{
+    return (int64_t)1 << format_to(t)->mantissa;
+}
+
+static void put_around(mg_trial *t, int64_t first, int64_t end, int which)
 {
     float *x = malloc((size_t)(6 * (end - first)) * sizeof *x);
     int64_t n = 0;
     MT_CHECK(x, "out of memory for %lld numbers", (long long)(6 * (end - first)));
     for (int64_t pattern = first; pattern < end; pattern++)
-        n += around(x + n, format_of(to), pattern, which);
-    round_numbers(run, to, x, n);
+        n += around(x + n, format_to(t), pattern, which);
+    put(t, x, n);
     free(x);
 }
 
-/* From halfway above the largest number on, up to that of f32 and infinity; and just below. */
-static void overflow(mg_run *run, mt_dtype to)
+void mg_09_nearest(mg_trial *t)
 {
-    const format *f = format_of(to);
+    put_around(t, least_normal(t) + 1, format_to(t)->infinity - 1, EXACT | BESIDE | BESIDE_HALFWAY);
+}
+
+void mg_09_ties(mg_trial *t)
+{
+    put_around(t, least_normal(t), format_to(t)->infinity - 1, HALFWAY);
+}
+
+void mg_09_subnormals(mg_trial *t)
+{
+    put_around(t, 0, least_normal(t), ALL);
+}
+
+/* From halfway above the largest number on, up to that of f32 and infinity; and just below. */
+void mg_09_overflow(mg_trial *t)
+{
+    const format *f = format_to(t);
     float x[200], largest = (float)number(f, f->infinity - 1);
     int64_t n = around(x, f, f->infinity - 1, ALL);
     x[n++] = INFINITY;
     x[n++] = 0x1.fffffep127f;
     for (double top = log2(largest); n < MT_COUNT(x); n++)
-        x[n] = fminf(exp2f((float)(top + (128 - top) * mt_rng_uniform(mg_rng(run)))), 0x1.fffffep127f);
-    round_numbers(run, to, x, n);
+        x[n] = fminf(exp2f((float)(top + (128 - top) * mt_rng_uniform(mg_rng(t->run)))), 0x1.fffffep127f);
+    put(t, x, n);
 }
 
 /* NaN with each bit of the mantissa alone, with all, and with any, between ordinary numbers. */
-static void not_numbers(mg_run *run, mt_dtype to)
+void mg_09_not_numbers(mg_trial *t)
 {
     float x[300];
-    mg_fill(mg_rng(run), x, MT_COUNT(x), (mg_dist)NORMAL(0, 1));
+    mg_fill(mg_rng(t->run), x, MT_COUNT(x), (mg_dist)NORMAL(0, 1));
     for (int i = 0; i < MT_COUNT(x); i += 2) {
-        uint32_t payload = i < 46 ? 1u << i / 2 : i == 46 ? 0x7fffff : mt_rng_u32(mg_rng(run)) & 0x7fffff;
+        uint32_t payload = i < 46 ? 1u << i / 2 : i == 46 ? 0x7fffff : mt_rng_u32(mg_rng(t->run)) & 0x7fffff;
         uint32_t bits = 0x7f800000 | payload;
         memcpy(x + i, &bits, sizeof bits);
     }
-    round_numbers(run, to, x, MT_COUNT(x));
-}
-
-static bool some_numbers(mg_run *run, mt_dtype to, mt_dtype from, int64_t n, bool searched)
-{
-    conversion c = { .to = to, .from = from, .n = n };
-    describe(run, function_of(&c), &c);
-    for (int64_t i = 0; i < n; i++) {
-        float x = (float)(mt_rng_uniform(mg_rng(run)) - 0.5);
-        if (from == MT_F32)
-            ((float *)c.x)[i] = x;
-        else
-            mt_store_f64(c.x, from, i, x);
-    }
-    return (searched ? mg_shared_call(run) : mg_call(run)) && expect(run, "out", c.x, &c);
-}
-
-/* Integers, on either side. */
-static bool refuse(mg_run *run, mt_dtype dtype)
-{
-    static const double yes = 1;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++) {
-        conversion c = { .to = i ? MT_I32 : dtype, .from = i ? dtype : MT_I32, .n = 3 };
-        describe(run, "may abort: mt_convert_cpu", &c);
-        memset(c.x, 0, (size_t)(c.n * mt_dtype_size(c.from)));
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_threads(run, 1); /* the one that returns from the abort */
-        mg_hint(run, "keep the check: the header says \"Aborts: another type\"");
-        good = mg_call(run) && mg_expect(run, "aborted", &yes, NULL);
-    }
-    return good;
-}
-
-/* Both ways; the longest arrays are worth several threads. */
-static void every_size(mg_run *run, mt_dtype dtype)
-{
-    static const int64_t sizes[] = { 0, 1, 2, 7, 15, 17, 31, 33, 63, 65, 127, 131, 1009, 65535, 65537, 131101 };
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(sizes) && good; i++)
-        good = some_numbers(run, dtype, MT_F32, sizes[i], false) && some_numbers(run, MT_F32, dtype, sizes[i], false);
-    good = good && some_numbers(run, dtype, dtype, 70001, false) && some_numbers(run, MT_F32, MT_F32, 70001, false);
-    good = good && refuse(run, dtype);
-    if (good && some_numbers(run, dtype, MT_F32, 100003, true))
-        some_numbers(run, MT_F32, dtype, 100003, true);
-}
-
-void mg_09_convert(mg_run *run, const void *one_case)
-{
-    const convert_case *c = one_case;
-    const format *f = format_of(c->dtype);
-    int64_t normal = (int64_t)1 << f->mantissa;
-    switch (c->about) {
-    case CONVERT_ALL:
-        every_pattern(run, MT_F32, c->dtype);
-        break;
-    case CONVERT_NEAREST:
-        round_around(run, c->dtype, normal + 1, f->infinity - 1, EXACT | BESIDE | BESIDE_HALFWAY);
-        break;
-    case CONVERT_TIES:
-        round_around(run, c->dtype, normal, f->infinity - 1, HALFWAY);
-        break;
-    case CONVERT_SUBNORMALS:
-        round_around(run, c->dtype, 0, normal, ALL);
-        break;
-    case CONVERT_OVERFLOW:
-        overflow(run, c->dtype);
-        break;
-    case CONVERT_NAN:
-        not_numbers(run, c->dtype);
-        break;
-    case CONVERT_SIZES:
-        every_size(run, c->dtype);
-        break;
-    case CONVERT_BETWEEN:
-        if (every_pattern(run, MT_F16, MT_BF16))
-            every_pattern(run, MT_BF16, MT_F16);
-    }
+    put(t, x, MT_COUNT(x));
 }
 
 /* ---- races ------------------------------------------------------------------------------------------- */
@@ -291,27 +262,25 @@ void mg_09_convert(mg_run *run, const void *one_case)
 /* The three arrays take 40 KiB, so that no memory limits the speed; both directions of every number, TIMES times. */
 enum { RACE_N = 4096, TIMES = 800 };
 
-static conversion racing; /* the call described last: the checker times one pair at a time */
+static const float *racing; /* x of the call described last: the checker times one pair at a time */
 
 static void describe_race(mg_run *run, const void *one_case, const char *function)
 {
     const convert_race *c = one_case;
-    racing = (conversion){ .to = c->dtype, .from = MT_F32, .n = RACE_N };
     mg_begin(run, function);
     mg_out(run, "half", c->dtype, MT_SHAPE(RACE_N));
     mg_out(run, "back", MT_F32, MT_SHAPE(RACE_N));
-    racing.x = mg_in(run, "x", MT_F32, MT_SHAPE(RACE_N));
+    racing = mg_input(run, "x", MT_SHAPE(RACE_N), (mg_dist)NORMAL(0, 1));
     mg_i64(run, "dtype", c->dtype);
     mg_i64(run, "n", RACE_N);
     mg_i64(run, "times", TIMES);
-    mg_fill(mg_rng(run), racing.x, RACE_N, (mg_dist)NORMAL(0, 1));
 }
 
 static bool verify_race(mg_run *run, const void *one_case)
 {
-    const convert_race *c = one_case;
-    const conversion back = { .to = MT_F32, .from = c->dtype, .n = RACE_N };
-    return expect(run, "half", racing.x, &racing) && expect(run, "back", mg_result(run, "half"), &back);
+    const mt_dtype dtype = ((const convert_race *)one_case)->dtype;
+    return expect(run, "half", racing, dtype, MT_F32, RACE_N) &&
+           expect(run, "back", mg_result(run, "half"), MT_F32, dtype, RACE_N);
 }
 
 void mg_09_convert_race(mg_run *run, const void *one_case)

@@ -8,26 +8,29 @@
 #define SIZES_HINT "each element is converted by itself, at any address; a loop in steps of a vector leaves some over"
 
 /* ---- 09.1 bf16 */
-static const convert_case bf16_cases[] = {
+static const mg_kernel_row bf16_cases[] = {
     { { 2, "every bf16 to f32",
         "a bf16 is the upper half of an f32, sign and exponent included: no value needs a case of its own" },
-      MT_BF16, CONVERT_ALL },
+      { &mg_09_bf16_to_f32 }, .size = { 65536 }, .prepare = mg_09_patterns },
     { { 2, "to nearest", "dropping the lower 16 bits truncates: to round, add something before they are dropped" },
-      MT_BF16, CONVERT_NEAREST },
+      { &mg_09_f32_to_bf16 }, .size = { 409600 }, .prepare = mg_09_nearest },
     { { 2, "ties to even",
         "a value halfway between two bf16 goes to the one whose last bit is 0: what is added before the lower bits "
-        "are dropped depends on the last bit that is kept" }, MT_BF16, CONVERT_TIES },
+        "are dropped depends on the last bit that is kept" },
+      { &mg_09_f32_to_bf16 }, .size = { 65536 }, .prepare = mg_09_ties },
     { { 1, "subnormals",
         "bf16 has all exponents of f32, so that subnormal numbers need no case of their own; -0 stays -0" },
-      MT_BF16, CONVERT_SUBNORMALS },
+      { &mg_09_f32_to_bf16 }, .size = { 13024 }, .prepare = mg_09_subnormals },
     { { 1, "overflow",
         "from halfway above the largest bf16 on, the carry of the rounding runs into the exponent: infinity, as it "
-        "should be" }, MT_BF16, CONVERT_OVERFLOW },
+        "should be" }, { &mg_09_f32_to_bf16 }, .size = { 1024 }, .prepare = mg_09_overflow },
     { { 2, "NaN",
         "a NaN whose upper mantissa bits are 0 becomes infinity when the lower half is dropped, and the carry of "
         "the rounding can turn a NaN into -0: treat NaN apart, and keep a bit of the mantissa" },
-      MT_BF16, CONVERT_NAN },
-    { { 1, "every size", SIZES_HINT }, MT_BF16, CONVERT_SIZES },
+      { &mg_09_f32_to_bf16 }, .size = { 1024 }, .prepare = mg_09_not_numbers },
+    { { 1, "every size", SIZES_HINT },
+      { &mg_09_f32_to_bf16, &mg_09_bf16_to_f32, &mg_09_bf16_to_bf16, &mg_09_f32_to_f32 },
+      .asks = MG_EVERYTHING, .special = mg_09_other_types },
 };
 static const convert_race bf16_race[] = {
     { { 4, "speed",
@@ -36,27 +39,31 @@ static const convert_race bf16_race[] = {
 };
 
 /* ---- 09.2 f16 */
-static const convert_case f16_cases[] = {
+static const mg_kernel_row f16_cases[] = {
     { { 2, "every f16 to f32",
         "moved to its place in an f32, an f16 is the number times a power of two: one product corrects that, "
-        "subnormal numbers included; infinity and NaN need the largest exponent of f32" }, MT_F16, CONVERT_ALL },
+        "subnormal numbers included; infinity and NaN need the largest exponent of f32" },
+      { &mg_09_f16_to_f32 }, .size = { 65536 }, .prepare = mg_09_patterns },
     { { 2, "to nearest",
         "13 bits of the mantissa are dropped: round as in step 09.1, and remember that the exponents of f16 and f32 "
-        "have different biases" }, MT_F16, CONVERT_NEAREST },
+        "have different biases" }, { &mg_09_f32_to_f16 }, .size = { 409600 }, .prepare = mg_09_nearest },
     { { 1, "ties to even", "a value halfway between two f16 goes to the one whose last bit is 0" },
-      MT_F16, CONVERT_TIES },
+      { &mg_09_f32_to_f16 }, .size = { 65536 }, .prepare = mg_09_ties },
     { { 2, "subnormals",
         "below 2^-14 the spacing of f16 stays 2^-24: an f32 sum whose last bit is 2^-24 is rounded to it; -0 stays "
-        "-0" }, MT_F16, CONVERT_SUBNORMALS },
+        "-0" }, { &mg_09_f32_to_f16 }, .size = { 13024 }, .prepare = mg_09_subnormals },
     { { 2, "overflow", "65504 is the largest f16; from 65520 on, halfway to 65536, the result is infinity" },
-      MT_F16, CONVERT_OVERFLOW },
-    { { 1, "NaN", "infinity has the mantissa 0: a NaN needs a bit in it, whatever is dropped" }, MT_F16, CONVERT_NAN },
-    { { 1, "every size", SIZES_HINT }, MT_F16, CONVERT_SIZES },
+      { &mg_09_f32_to_f16 }, .size = { 1024 }, .prepare = mg_09_overflow },
+    { { 1, "NaN", "infinity has the mantissa 0: a NaN needs a bit in it, whatever is dropped" },
+      { &mg_09_f32_to_f16 }, .size = { 1024 }, .prepare = mg_09_not_numbers },
+    { { 1, "every size", SIZES_HINT },
+      { &mg_09_f32_to_f16, &mg_09_f16_to_f32, &mg_09_f16_to_f16, &mg_09_f32_to_f32 },
+      .asks = MG_EVERYTHING, .special = mg_09_other_types },
 };
-static const convert_case between_cases[] = {
+static const mg_kernel_row between_cases[] = {
     { { 2, "every pattern",
         "convert by way of f32, which has every number of both types: only the way from f32 rounds" },
-      MT_F16, CONVERT_BETWEEN },
+      { &mg_09_f16_to_bf16, &mg_09_bf16_to_f16 }, .size = { 65536 }, .prepare = mg_09_patterns },
 };
 static const convert_race f16_race[] = {
     { { 4, "speed",
@@ -66,25 +73,33 @@ static const convert_race f16_race[] = {
 };
 
 /* ---- 09.3 products */
-static const product_case product_cases[] = {
+static const mg_kernel_row product_cases[] = {
     { { 4, "every size",
         "the last block of each dimension is shorter, and it begins at (i,k) of A and (k,j) of B; the first block of K "
         "must not add to C, which holds NaN" },
-      PRODUCT_SIZES, false },
+      { &mg_09_product, &mg_09_product_f16 }, .asks = MG_ANY_SIZE | MG_LARGE | MG_STATE,
+      .special = mg_09_product_numbers, .more = mg_09_product_blocks },
     { { 2, "sums of 1,000 terms",
         "the sum of each element of C must be f32: in bf16 a sum of terms of 0.01 stops growing at 4, where a term "
-        "is below half of its last bit" }, PRODUCT_SUMS, false },
+        "is below half of its last bit" },
+      { &mg_09_product, &mg_09_product_f16 }, .size = { 3, 2, 1001 }, .prepare = mg_09_positive },
     { { 3, "transposed",
         "the rows of a transposed operand in memory are the columns of op(x): where does line j + l of the block "
-        "begin, and in which direction does it go?" }, PRODUCT_TRANS, false },
+        "begin, and in which direction does it go?" },
+      { &mg_09_product_a, &mg_09_product_b, &mg_09_product_ab }, .asks = MG_ANY_SIZE,
+      .special = mg_09_product_blocks },
     { { 2, "accumulate",
         "the first block of K overwrites C or adds to it, as d->write says; the blocks after it always add" },
-      PRODUCT_ACCUMULATE, false },
+      { &mg_09_added, &mg_09_added_f16 }, .asks = MG_ANY_SIZE, .special = mg_09_product_blocks },
     { { 2, "leading dimensions",
         "rows in memory lie ld elements apart, rows of the widened block have no gaps; C keeps its ldc, and what is "
-        "between its rows" }, PRODUCT_STRIDES, false },
+        "between its rows" },
+      { &mg_09_gaps[0], &mg_09_gaps[1], &mg_09_gaps[2], &mg_09_gaps[3] }, .asks = MG_ANY_SIZE,
+      .special = mg_09_product_blocks, .more = mg_09_product_refused },
     { { 2, "same bits for any thread count",
-        "threads may share the rows of a block or the parts of C, but never the sum over K" }, PRODUCT_THREADS, false },
+        "threads may share the rows of a block or the parts of C, but never the sum over K" },
+      { &mg_09_product_a, &mg_09_product_b, &mg_09_product }, .asks = MG_THREADS | MG_BITS,
+      .special = mg_09_product_threads, .more = mg_09_product_order },
 };
 static const product_race product_races[] = {
     { { 5, "speed",
@@ -207,15 +222,20 @@ static const mg_case kept_bytes_cases[] = {
 };
 
 /* ---- 09.10 products of bf16 in pairs */
-static const product_case pairs_cases[] = {
+static const mg_kernel_row pairs_cases[] = {
     { { 3, "every size",
         "row k of B makes pairs with row k + 1, and in a row of A pairs are neighbours in memory; with an odd K the "
-        "last number is paired with 0, whatever comes after it in memory" }, PRODUCT_SIZES, true },
+        "last number is paired with 0, whatever comes after it in memory" },
+      { &mg_09_pairs }, .asks = MG_EVERYTHING, .special = mg_09_product_numbers + 1,
+      .more = mg_09_product_blocks },
     { { 3, "transposed",
         "in a transposed operand pairs lie the other way round: A's come from two rows, B's are neighbours; both "
-        "operands need both ways of packing" }, PRODUCT_TRANS, true },
+        "operands need both ways of packing" },
+      { &mg_09_pairs_a, &mg_09_pairs_b, &mg_09_pairs_ab }, .asks = MG_ANY_SIZE,
+      .special = mg_09_product_blocks, .more = mg_09_product_order },
     { { 2, "leading dimensions", "x.down and x.along say how far away the next row and the next column are" },
-      PRODUCT_STRIDES, true },
+      { &mg_09_pairs_gaps[0], &mg_09_pairs_gaps[1], &mg_09_pairs_gaps[2], &mg_09_pairs_gaps[3] }, .asks = MG_ANY_SIZE,
+      .special = mg_09_product_blocks, .more = mg_09_product_refused + 1 },
 };
 static const product_race pairs_races[] = {
     { { 5, "speed", "keep the sums in registers: one instruction of mt_dot_pairs makes 2 VL products", MG_TIMED },
@@ -223,12 +243,12 @@ static const product_race pairs_races[] = {
 };
 
 static const mg_group groups[] = {
-    MG_GROUP("09.1", "bf16", mg_09_convert, bf16_cases),
+    MG_GROUP("09.1", "bf16", mg_kernel_run, bf16_cases),
     MG_GROUP("09.1", "bf16", mg_09_convert_race, bf16_race),
-    MG_GROUP("09.2", "f16", mg_09_convert, f16_cases),
-    MG_GROUP("09.2", "f16 and bf16", mg_09_convert, between_cases),
+    MG_GROUP("09.2", "f16", mg_kernel_run, f16_cases),
+    MG_GROUP("09.2", "f16 and bf16", mg_kernel_run, between_cases),
     MG_GROUP("09.2", "f16", mg_09_convert_race, f16_race),
-    MG_GROUP("09.3", "products", mg_09_product, product_cases),
+    MG_GROUP("09.3", "products", mg_kernel_run, product_cases),
     MG_GROUP("09.3", "products", mg_09_product_race, product_races),
     MG_GROUP("09.4", "cast policy", mg_09_policy, policy_cases),
     MG_GROUP("09.5", "kept copies", mg_09_copies, copies_cases),
@@ -239,7 +259,7 @@ static const mg_group groups[] = {
     MG_GROUP("09.9", "saved tensors", mg_09_keep, keep_cases),
     MG_GROUP("09.9", "saved tensors", mg_09_network, kept_network_cases),
     MG_GROUP("09.9", "saved tensors", mg_09_kept_bytes, kept_bytes_cases),
-    MG_GROUP("09.10", "pairs", mg_09_product, pairs_cases),
+    MG_GROUP("09.10", "pairs", mg_kernel_run, pairs_cases),
     MG_GROUP("09.10", "pairs", mg_09_product_race, pairs_races),
 };
 

@@ -1,27 +1,19 @@
 /* 09-mixed-precision.h -- the checks of lab 09: structs of their rows, and the functions that run them. */
 #pragma once
 
-#include "check.h"
+#include "checks/kernel.h"
 
 /* ---- conversions: 09-conversions.c ---------------------------------------------------------------- */
 
-/* What a row of conversions tests. */
-typedef enum convert_about {
-    CONVERT_ALL,        /* each of the 65,536 patterns to f32 */
-    CONVERT_NEAREST,    /* f32 at and beside each normal number, and beside the middle of two */
-    CONVERT_TIES,       /* exactly the middle of two */
-    CONVERT_SUBNORMALS, /* all of these around 0 and the subnormal numbers */
-    CONVERT_OVERFLOW,   /* around the largest number, and above */
-    CONVERT_NAN,        /* NaN of every kind */
-    CONVERT_SIZES,      /* both directions, awkward sizes, with and without threads */
-    CONVERT_BETWEEN,    /* each pattern of one 16-bit type to the other */
-} convert_about;
+/* The arrays have one type in mg_09_bf16_to_bf16 and its like. */
+extern const mg_kernel mg_09_f32_to_bf16, mg_09_bf16_to_f32, mg_09_f32_to_f16, mg_09_f16_to_f32, mg_09_f16_to_bf16,
+    mg_09_bf16_to_f16, mg_09_f32_to_f32, mg_09_f16_to_f16, mg_09_bf16_to_bf16;
+extern const mg_special mg_09_other_types[];
 
-typedef struct convert_case {
-    mg_case head;
-    mt_dtype dtype; /* the 16-bit type */
-    convert_about about;
-} convert_case;
+/* Inputs of rows: each of the 65,536 patterns; f32 at and beside each normal number, and beside the middle of two;
+ * exactly the middle of two; all of these around 0 and the subnormal numbers; around the largest number, and above; NaN
+ * of every kind. */
+mg_trial_fn mg_09_patterns, mg_09_nearest, mg_09_ties, mg_09_subnormals, mg_09_overflow, mg_09_not_numbers;
 
 typedef struct convert_race {
     mg_case head;
@@ -29,26 +21,18 @@ typedef struct convert_race {
     const char *bar;
 } convert_race;
 
-void mg_09_convert(mg_run *run, const void *one_case);      /* a convert_case */
 void mg_09_convert_race(mg_run *run, const void *one_case); /* a convert_race */
 
 /* ---- products: 09-products.c ------------------------------------------------------------------------ */
 
-/* What a row of products tests, always with both types. */
-typedef enum product_about {
-    PRODUCT_SUMS,       /* a thousand positive terms */
-    PRODUCT_SIZES,      /* every awkward size, and some longer than a block */
-    PRODUCT_TRANS,      /* A, B, or both transposed */
-    PRODUCT_ACCUMULATE, /* added to C, or overwriting NaN */
-    PRODUCT_STRIDES,    /* leading dimensions with gaps */
-    PRODUCT_THREADS,    /* the same bits with any number of threads */
-} product_about;
-
-typedef struct product_case {
-    mg_case head;
-    product_about about;
-    bool pairs; /* mt_matmul_bf16_cpu, not mt_matmul16_cpu */
-} product_case;
+/* Of bf16 where the name does not say f16. _a, _b: that operand is transposed, B in f16. Gaps: A, B, or both
+ * transposed, and added to C. */
+extern const mg_kernel mg_09_product, mg_09_product_f16, mg_09_product_a, mg_09_product_b, mg_09_product_ab,
+    mg_09_added, mg_09_added_f16, mg_09_gaps[4], mg_09_pairs, mg_09_pairs_a, mg_09_pairs_b, mg_09_pairs_ab,
+    mg_09_pairs_gaps[4];
+extern const mg_special mg_09_product_numbers[], mg_09_product_blocks[], mg_09_product_refused[], mg_09_product_order[],
+    mg_09_product_threads[]; /* pairs lose the first of the numbers, and are not refused the first of the refused */
+mg_trial_fn mg_09_positive;  /* sums of positive terms */
 
 typedef struct product_race {
     mg_case head;
@@ -57,5 +41,4 @@ typedef struct product_race {
     bool pairs; /* mt_matmul_bf16_cpu against the reference's mt_matmul16_cpu */
 } product_race;
 
-void mg_09_product(mg_run *run, const void *one_case);      /* a product_case */
 void mg_09_product_race(mg_run *run, const void *one_case); /* a product_race */

@@ -72,18 +72,12 @@ bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count)
     return mg_judge_answers(run, mg_call(run), answers, count);
 }
 
-bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count)
-{
-    return mg_judge_answers(run, mg_shared_call(run), answers, count);
-}
-
 /* What an output holds now becomes what is expected of it, to the bit. */
 static void expect_again(mg_run *run, const mg_answer *answer, int64_t n)
 {
-    double *bits = mg_lift(mg_result(run, answer->name), n);
-    memcpy(answer->v, bits, sizeof *bits * (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        answer->v[i] = mg_got(run, answer->name, i);
     memset(answer->e, 0, sizeof *answer->e * (size_t)n);
-    free(bits);
 }
 
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
@@ -109,7 +103,7 @@ bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
 
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count)
 {
-    return searched ? mg_shared_and_judge(run, answers, count) : mg_call_and_judge(run, answers, count);
+    return mg_judge_answers(run, searched ? mg_shared_call(run) : mg_call(run), answers, count);
 }
 
 /* ---- the same call again --------------------------------------------------------------------- */

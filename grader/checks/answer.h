@@ -48,11 +48,9 @@ bool mg_judge_answers(mg_run *run, bool answered, const mg_answer *answers, int 
 typedef bool mg_one_fn(mg_run *run, const void *user);
 bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user);
 
-/* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
-bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
-
 /* mg_threads_and_judge -- the same with one, two and three threads, of which all must give the same bits. */
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count);
 
-/* mg_searched_and_judge -- search for data races if `searched` (one large call of a row), else only judge. */
+/* mg_searched_and_judge -- the same; if `searched` (one large call of a row), with four threads, which are searched for
+ * data races (traffic.h). */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);

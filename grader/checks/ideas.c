@@ -87,6 +87,8 @@ static bool ordinary(const mg_asked *a)
     const int64_t from = mt_rng_below(mg_rng(a->t.run), 5);
     for (int i = 0; i < CALLS; i++) {
         int64_t size[MG_SIZES];
+        if (i > 0 && has_sizes(a, a->row->size))
+            mg_name_part(a, NULL, "again, with other numbers");
         for (int d = 0; d < a->dims; d++)
             size[d] = 16 * (1 + (from + i + 2 * d) % 5) << (a->t.device && d == a->dims - 1 ? 3 * i : 0);
         if (!mg_try(sized(a, has_sizes(a, a->row->size) ? a->row->size : size)))
@@ -117,8 +119,8 @@ static bool places(const mg_asked *a)
 {
     mg_run *run = a->t.run;
     mg_name_part(a,
-                 "arrays may begin at any multiple of 4 bytes: read and write them without aligned vectors, or test "
-                 "where they begin",
+                 "arrays may begin at any multiple of a number's size: read and write them without aligned vectors, or "
+                 "test where they begin",
                  "arrays that are not aligned");
     mg_place_arrays(run, MG_AT_END);
     mg_unaligned(run, a->t.device);
@@ -169,14 +171,15 @@ static bool large(const mg_asked *a)
     return true;
 }
 
-static bool specials(const mg_asked *a)
+static bool specials_of(const mg_asked *a, const mg_special *s)
 {
-    for (const mg_special *s = a->row->special; s && s->part; s++) {
+    for (; s && s->part; s++) {
         mg_trial t = sized(a, has_sizes(a, s->size) ? s->size : a->row->size);
         t.special = s;
         t.change = s->prepare || s->aborts ? s->prepare : a->row->prepare;
         t.place = s->place;
         t.value = s->value;
+        t.how = s->how;
         if (s->dist.kind || s->dist.b != 0)
             t.dist = s->dist;
         mg_name_part(a, s->hint, "%s", s->part);
@@ -184,6 +187,11 @@ static bool specials(const mg_asked *a)
             return false;
     }
     return true;
+}
+
+static bool specials(const mg_asked *a)
+{
+    return specials_of(a, a->row->special) && specials_of(a, a->row->more);
 }
 
 /* ---- threads and state ----------------------------------------------------------------------------- */

@@ -114,8 +114,6 @@ static void describe_numbers(mg_trial *t)
 {
     const mg_kernel *k = t->kernel;
     char name[16];
-    for (int d = 0; k->sizes[d]; d++)
-        mg_i64(t->run, (char[]){ k->sizes[d], 0 }, t->size[d]);
     if (k->scalar)
         mg_f32(t->run, k->scalar, t->scalar);
     for (int i = 0, at = 0, length; k->numbers && sscanf(k->numbers + at, "%15s%n", name, &length) == 1; at += length)
@@ -132,6 +130,8 @@ static void describe(mg_trial *t, mg_answer *answer)
     (is_refused(t) ? mg_begin_refused : mg_begin)(t->run, function);
     for (int i = 0; i < operands(k); i++)
         answer[i] = describe_operand(t, i);
+    for (int d = 0; k->sizes[d]; d++)
+        mg_i64(t->run, (char[]){ k->sizes[d], 0 }, t->size[d]);
     for (int i = 0; i < operands(k) && t->in_place; i++)
         if (k->operand[i].over)
             mg_in_place(t->run, k->operand[i].name, k->operand[i].over);
@@ -152,11 +152,18 @@ static void expect(mg_trial *t)
         free(t->x[i]);
 }
 
-static bool adjusted(mg_trial *t)
+static bool judged(mg_trial *t)
 {
     if (t->special && t->special->adjust)
         t->special->adjust(t);
-    return true;
+    return !t->kernel->judge || t->kernel->judge(t);
+}
+
+static bool called(const mg_trial *t)
+{
+    return t->how == MG_CALL_SEARCHED  ? mg_shared_call(t->run)
+           : t->how == MG_CALL_COUNTED ? mg_traffic_call(t->run, t->cache)
+                                       : mg_call(t->run);
 }
 
 bool mg_try(mg_trial t)
@@ -174,14 +181,10 @@ bool mg_try(mg_trial t)
         mg_threads(t.run, t.threads);
     if (t.how == MG_CALL_BY_THREADS)
         good = mg_threads_and_judge(t.run, answer, count);
-    else if (t.how == MG_CALL_COUNTED)
-        good = mg_judge_answers(t.run, mg_traffic_call(t.run, t.cache), answer, count);
-    else if (t.how == MG_CALL_SEARCHED)
-        good = mg_shared_and_judge(t.run, answer, count);
     else if (refused)
         good = mg_refused(t.run, "the call", t.special->aborts);
     else
-        good = mg_judge_answers(t.run, mg_call(t.run) && adjusted(&t), answer, count);
+        good = mg_judge_answers(t.run, called(&t) && judged(&t), answer, count);
     return good && (!t.device || mg_launched_nothing(&t)) && (!t.special || !t.special->after || t.special->after(&t));
 }
 

@@ -79,6 +79,13 @@ enum {
     MG_EVERYTHING = MG_ANY_SIZE | MG_LARGE | MG_STATE | MG_THREADS | MG_BITS,
 };
 
+typedef enum mg_how {
+    MG_CALL_PLAIN,
+    MG_CALL_SEARCHED, /* for data races */
+    MG_CALL_COUNTED,
+    MG_CALL_BY_THREADS /* with several numbers of them */
+} mg_how;
+
 typedef struct mg_kernel {
     const char *function, *sizes;    /* "NIO": its last arguments, one letter each */
     mg_operand operand[MG_OPERANDS]; /* in the order of the arguments */
@@ -87,6 +94,7 @@ typedef struct mg_kernel {
     mg_trial_fn *draw;               /* draws numbers, and inputs beyond a distribution */
     mg_trial_fn *prepare; /* changes inputs after they were drawn: what backward reads is what forward has saved */
     mg_trial_fn *nan;     /* puts NaN into inputs; t->place: 0 for the first element, 1 for the last, 2 for any */
+    bool (*judge)(mg_trial *t); /* sees what has come back before it is compared; false: the run has its verdict */
     mg_dist dist;
     int64_t least[MG_SIZES]; /* of a size where no size is 0 */
     int64_t enough;          /* a size that all threads share; 0: 40,009, or 8,209 where there are several */
@@ -108,6 +116,7 @@ typedef struct mg_special {
     mg_trial_fn *adjust;       /* changes what is expected, by what has come back */
     const char *aborts;        /* the call must abort: these words of the header */
     bool (*after)(mg_trial *); /* judges what has come back, in addition */
+    mg_how how;
 } mg_special;
 
 /* mg_credit_fn -- gives credit for the counts of one call of the row's sizes, on the device. */
@@ -120,12 +129,12 @@ struct mg_kernel_row {
     unsigned asks; /* 0: MG_ORDINARY, MG_ODD, MG_PLACES; if the row has sizes of its own, calls of these sizes only */
     int64_t size[MG_SIZES];
     mg_dist dist;
-    const char *null;     /* operands that are not given, and in MG_SUBSETS not judged: "dx dw" */
-    bool in_place;        /* in every call */
-    bool held;            /* outputs that are added to hold something already */
-    mg_trial_fn *prepare; /* changes inputs, in every call */
-    const mg_special *special;
-    const char *bar;   /* the call is counted, in a cache of this size, against this bar of lab.json */
+    const char *null;                 /* operands that are not given, and in MG_SUBSETS not judged: "dx dw" */
+    bool in_place;                    /* in every call */
+    bool held;                        /* outputs that are added to hold something already */
+    mg_trial_fn *prepare;             /* changes inputs, in every call */
+    const mg_special *special, *more; /* its own calls */
+    const char *bar;                  /* the call is counted, in a cache of this size, against this bar of lab.json */
     const char *moves; /* at least: "x out out", operands read, and written ones twice, as a line is fetched first */
     mg_cache cache;
     mg_credit_fn *credit; /* one call, which is counted on the device */
@@ -141,13 +150,6 @@ mg_credit_fn mg_credit_moves;
 void mg_kernel_run(mg_run *run, const void *one_case);
 
 /* ---- one call ---------------------------------------------------------------------------------- */
-
-typedef enum mg_how {
-    MG_CALL_PLAIN,
-    MG_CALL_SEARCHED,
-    MG_CALL_COUNTED,
-    MG_CALL_BY_THREADS /* with several numbers of them */
-} mg_how;
 
 /* A call of a kernel: what to do, and while it runs the numbers of each operand. */
 struct mg_trial {

@@ -50,20 +50,27 @@ mt_matmul_dims mg_product_tight(int64_t M, int64_t N, int64_t K, mt_trans trans_
     return (mt_matmul_dims){ M, N, K, trans_a ? M : K, trans_b ? K : N, N, trans_a, trans_b, MT_OVERWRITE };
 }
 
-static void send_dims(mg_run *run, const mt_matmul_dims *d)
+static void send_sizes(mg_run *run, const mt_matmul_dims *d)
 {
     mg_i64(run, "M", d->M);
     mg_i64(run, "N", d->N);
     mg_i64(run, "K", d->K);
+}
+
+void mg_product_form(mg_run *run, const mg_product *p)
+{
+    const mt_matmul_dims *d = &p->dims;
     mg_i64(run, "lda", d->lda);
     mg_i64(run, "ldb", d->ldb);
     mg_i64(run, "ldc", d->ldc);
     mg_i64(run, "trans_a", d->trans_a);
     mg_i64(run, "trans_b", d->trans_b);
     mg_i64(run, "accumulate", d->write == MT_ACCUMULATE);
+    if (p->dtype != MT_F32)
+        mg_i64(run, "dtype", p->dtype);
 }
 
-/* An operand, drawn in f32 and rounded to its type. */
+/* An operand, drawn in f32 and rounded to its type; none of its numbers is subnormal in f16. */
 static void *send_matrix(mg_run *run, const char *name, mt_dtype dtype, int64_t count, int64_t cols, int64_t ld)
 {
     void *sent = mg_in(run, name, dtype, MT_SHAPE(count));
@@ -71,40 +78,49 @@ static void *send_matrix(mg_run *run, const char *name, mt_dtype dtype, int64_t 
     MT_CHECK(x, "out of memory for %lld floats", (long long)count);
     fill_matrix(mg_rng(run), x, count, cols, ld, gap_nan(*name));
     for (int64_t i = 0; i < count && x != sent; i++)
-        mt_store_f64(sent, dtype, i, x[i]);
+        mt_store_f64(sent, dtype, i, fabsf(x[i]) < 0x1p-14f ? 0x1p-14f : x[i]);
     if (x != sent)
         free(x);
     return sent;
 }
 
-void mg_product_inputs(mg_run *run, mg_product *p)
+static void send_matrices(mg_run *run, mg_product *p)
 {
     const mt_matmul_dims *d = &p->dims;
     void *a = send_matrix(run, "a", p->dtype, span_a(d), d->trans_a ? d->M : d->K, d->lda);
     void *b = send_matrix(run, "b", p->dtype, span_b(d), d->trans_b ? d->K : d->N, d->ldb);
-    send_dims(run, d);
-    if (p->dtype == MT_F32) {
-        p->a = a;
-        p->b = b;
-        return;
-    }
-    p->a16 = a;
-    p->b16 = b;
-    mg_i64(run, "dtype", p->dtype);
+    if (p->dtype == MT_F32)
+        p->a = a, p->b = b;
+    else
+        p->a16 = a, p->b16 = b;
 }
 
-void mg_product_describe(mg_run *run, const char *function, mg_product *p)
+void mg_product_inputs(mg_run *run, mg_product *p)
+{
+    send_matrices(run, p);
+    send_sizes(run, &p->dims);
+    mg_product_form(run, p);
+}
+
+void mg_product_arrays(mg_run *run, mg_product *p)
 {
     const mt_matmul_dims *d = &p->dims;
     int64_t count = mg_product_span(d);
-    mg_begin(run, function);
     float *c = mg_inout(run, "c", MT_F32, MT_SHAPE(count));
     mg_fill(mg_rng(run), c, count, (mg_dist)NORMAL(0, 1));
     for (int64_t i = 0; i < count; i++)
         if (d->write == MT_OVERWRITE && i % d->ldc < d->N)
             c[i] = NAN;
     p->c0 = c;
-    mg_product_inputs(run, p);
+    send_matrices(run, p);
+}
+
+void mg_product_describe(mg_run *run, const char *function, mg_product *p)
+{
+    mg_begin(run, function);
+    mg_product_arrays(run, p);
+    send_sizes(run, &p->dims);
+    mg_product_form(run, p);
 }
 
 /* The wrong elements: how many lie in gaps, and the rows and columns of the others. */
@@ -134,8 +150,8 @@ static wrong find_wrong(mg_run *run, const mt_matmul_dims *d, const double *want
 }
 
 /* What the pattern of wrong elements says about the error. */
-static void recognise(mg_run *run, const mt_matmul_dims *d, const double *want, const double *tolerance,
-                      const char *hint)
+void mg_product_recognise(mg_run *run, const mt_matmul_dims *d, const double *want, const double *tolerance,
+                          const char *hint)
 {
     const wrong w = find_wrong(run, d, want, tolerance);
     char of = (char)w.bits;
@@ -171,18 +187,23 @@ static float *widened(const uint16_t *x, mt_dtype dtype, int64_t count)
     return wide;
 }
 
+void mg_product_oracle(const mg_product *p, double *want, double *tolerance)
+{
+    float *a = widened(p->a16, p->dtype, span_a(&p->dims)), *b = widened(p->b16, p->dtype, span_b(&p->dims));
+    mg_oracle_matmul(want, tolerance, p->c0, a ? a : p->a, b ? b : p->b, &p->dims);
+    free(a);
+    free(b);
+}
+
 bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint)
 {
     int64_t count = mg_product_span(&p->dims);
     double *want = mg_doubles(count), *tolerance = mg_doubles(count);
-    float *a = widened(p->a16, p->dtype, span_a(&p->dims)), *b = widened(p->b16, p->dtype, span_b(&p->dims));
-    mg_oracle_matmul(want, tolerance, p->c0, a ? a : p->a, b ? b : p->b, &p->dims);
-    recognise(run, &p->dims, want, tolerance, hint);
+    mg_product_oracle(p, want, tolerance);
+    mg_product_recognise(run, &p->dims, want, tolerance, hint);
     bool good = mg_expect(run, "c", want, tolerance);
     free(want);
     free(tolerance);
-    free(a);
-    free(b);
     return good;
 }
 

@@ -24,12 +24,20 @@ int64_t mg_product_span(const mt_matmul_dims *d);
 void mg_product_inputs(mg_run *run, mg_product *p);
 
 /* mg_product_describe -- the whole call. C starts as NaN where it must be overwritten; its gaps have numbers that must
- * not change. */
+ * not change. mg_product_arrays, mg_product_form -- c, a and b of it; what follows M, N and K. */
 void mg_product_describe(mg_run *run, const char *function, mg_product *p);
+void mg_product_arrays(mg_run *run, mg_product *p);
+void mg_product_form(mg_run *run, const mg_product *p);
 
 /* mg_product_expect -- after mg_call. The hint, if not NULL, is shown when these sizes are the first to fail; a known
  * pattern of wrong elements (a gap of C, NaN from a gap of A or B, some rows or columns only) has its own. */
 bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint);
+
+/* The two halves of it: what C must hold and how far off it may be, [mg_product_span]; and the hint, before C is
+ * compared with them. */
+void mg_product_oracle(const mg_product *p, double *want, double *tolerance);
+void mg_product_recognise(mg_run *run, const mt_matmul_dims *d, const double *want, const double *tolerance,
+                          const char *hint);
 
 /* mg_product_race -- a race by products of these sizes and this type; the fields of `race` from `bar` to `threads` are
  * set. Each of A B, A^T B and A B^T takes part, and the worst counts: a framework needs all three (the gradients of a

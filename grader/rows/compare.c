@@ -23,6 +23,12 @@ const void *mg_result(mg_run *run, const char *name)
     return find_output(run, name)->result;
 }
 
+double mg_got(mg_run *run, const char *name, int64_t i)
+{
+    const mg_argument *a = find_output(run, name);
+    return mt_load_f64(a->result, a->dtype, i);
+}
+
 /* NaN matches NaN and infinity itself, where the oracle says so; otherwise only finite values can match. */
 static bool matches(double got, double want, double tolerance)
 {
@@ -66,8 +72,7 @@ static bool untouched(const mg_argument *a, int64_t i)
 
 bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance)
 {
-    const mg_argument *a = find_output(run, name);
-    return !matches(mt_load_f64(a->result, a->dtype, i), want, tolerance);
+    return !matches(mg_got(run, name, i), want, tolerance);
 }
 
 /* On the device, several elements at the end that were not written, and no other wrong ones: threads are missing. */
