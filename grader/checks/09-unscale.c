@@ -4,7 +4,7 @@
  * division by a power of two is exact. A clipped element has at most four roundings to f32; one that is not clipped has
  * none but that of underflow. Rows: 09-mixed-precision.c. */
 #include "checks/09-training.h"
-#include "checks/fill.h"
+#include "checks/answer.h"
 #include "checks/oracle.h"
 #include "amp/scaler.h"
 #include "testing/compare.h"
@@ -18,15 +18,18 @@ enum { MOST = 8, SEARCHED = -1, MANY = 1500 /* arrays; beyond MOST they lie in o
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
-/* The parameters of a call. */
+/* The parameters of a call, which is a part of its row. */
 typedef struct request {
+    unscale_about about; /* the row */
+    const char *part;
     mg_dist dist;                     /* of the gradients, before they are multiplied by the scale */
     int64_t arrays, most, exact_size; /* their number, the largest size, or, when not 0, the size of each */
     int exponent;                     /* the scale is 2^exponent */
-    double limit;                     /* max_norm as a share of the norm */
-    float poison;                     /* when not 0: some elements are this, inf or NaN */
-    int threads;                      /* 0: as many as there are cores; SEARCHED: four, for data races */
-    bool counted;                     /* with the bytes that it moves */
+    double limit, most_limit; /* max_norm as a share of the norm; when most_limit is not 0, drawn between them */
+    int drawn;                /* when not 0: so many calls with other scales, of 1, 2, ... arrays */
+    float poison;             /* when not 0: some elements are this, inf or NaN */
+    int threads;              /* 0: as many as there are cores; SEARCHED: four, for data races */
+    bool counted;             /* with the bytes that it moves */
 } request;
 
 /* One call, in double. norm, max_norm: of the gradients without the scale. */
@@ -138,8 +141,6 @@ static bool check(mg_run *run, request r)
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
-#define ORDINARY .dist = NORMAL(0, 3), .most = 300
-
 /* The scale of call i: a usual one, or one as large as f32 allows for an ordinary gradient and a factor of 0.01. */
 static int any_exponent(mg_run *run, int i)
 {
@@ -149,111 +150,95 @@ static int any_exponent(mg_run *run, int i)
     return i == 6 ? LEAST : i == 7 ? LARGEST : drawn; /* with seven and eight arrays: not all are empty */
 }
 
-static void exact(mg_run *run)
+static bool check_part(mg_run *run, const request *requested)
 {
-    bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 33, .exponent = 15, .limit = INFINITY }) &&
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 3, .limit = 1.5 }) &&
-                check(run, (request){ ORDINARY, .arrays = 3, .exact_size = 31, .limit = 2 }); /* scale 1 */
-    for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run, i),
-                                     .limit = i % 2 ? INFINITY : uniform(mg_rng(run), 1.01, 3) });
-    if (good)
-        check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 1.5 });
-}
-
-static void clipped(mg_run *run)
-{
-    bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 15, .limit = 0.3 }) &&
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.3 }) && /* scale 1 */
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.9999 }) &&
-                /* 1e-6 is 1e-5 of this norm */
-                check(run, (request){ .dist = NORMAL(0, 0.01), .arrays = 2, .exact_size = 31, .limit = 0.3 });
-    for (int i = 0; i < 20 && good; i++)
-        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run, i),
-                                     .limit = uniform(mg_rng(run), 0.01, 0.98) });
-    if (good)
-        check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 0.3 });
-}
-
-/* Squares of which f32 has none, and the largest and smallest scales. */
-static void any_range(mg_run *run)
-{
-    static const request requests[] = {
-        { .dist = MIXED(60, 100), .exponent = 24 },
-        { .dist = MIXED(-100, -60), .exponent = 24 },
-        { .dist = MIXED(60, 100), .exponent = -30 },
-        { .dist = MIXED(-80, -60), .exponent = -30 },
-        { .dist = MIXED(-40, -10), .exponent = 126 },
-        { .dist = MIXED(10, 120), .exponent = -126 },
-        { .dist = MIXED(-140, -110), .exponent = 60 },             /* they underflow */
-        { .dist = UNIFORM(3e38, 3.4e38) },                         /* f32 does not have their norm, */
-        { .dist = UNIFORM(0x1.8p103, 0x1.fp103), .exponent = 24 }, /* nor that of these with the scale */
-    };
-    for (int i = 0; i < MT_COUNT(requests); i++) {
-        request r = requests[i];
-        r.arrays = 3, r.exact_size = 31, r.limit = INFINITY;
-        if (!check(run, r))
-            return;
-        r.limit = r.exponent > 100 ? 0.5 : 0.01; /* in f32 the factor 2^-127 is exact, and max_norm finite */
-        if (r.dist.a > -110 && !check(run, r))
-            return;
-    }
-}
-
-static void not_finite(mg_run *run)
-{
-    static const struct {
-        const char *part;
-        float poison;
-    } poisons[] = { { "infinity", INFINITY }, { "-infinity", -INFINITY }, { "NaN", NAN } };
     bool good = true;
-    for (int i = 0; i < MT_COUNT(poisons) && good; i++) {
-        mg_part(run, poisons[i].part, NULL);
-        for (int arrays = 1; arrays <= 5; arrays++)
-            for (int exponent = 0; exponent <= 15 && good; exponent += 15)
-                good = check(run, (request){ ORDINARY, .arrays = arrays, .exact_size = 30 + arrays,
-                                             .exponent = exponent, .poison = poisons[i].poison });
-        good = good && check(run, (request){ ORDINARY, .arrays = MANY, .exact_size = 1, .exponent = 15,
-                                             .poison = poisons[i].poison });
+    mg_part(run, requested->part, NULL);
+    for (int i = 0; i == 0 || i < requested->drawn; i++) {
+        request r = *requested;
+        if (r.drawn)
+            r.arrays = 1 + i % MOST, r.exponent = any_exponent(run, i);
+        if (r.most_limit > 0)
+            r.limit = uniform(mg_rng(run), r.limit, r.most_limit);
+        good = good && check(run, r);
     }
+    return good;
 }
+
+// clang-format off
+
+#define ORDINARY NORMAL(0, 3), .most = 300
+
+/* Squares of which f32 has none, and the largest and smallest scales: not clipped, then clipped. */
+#define RANGE(part, power, share, dist)                                                                    \
+    { UNSCALE_RANGE, part, dist, .arrays = 3, .exact_size = 31, .exponent = power, .limit = INFINITY },    \
+    { UNSCALE_RANGE, part, dist, .arrays = 3, .exact_size = 31, .exponent = power, .limit = share }
+/* One or two elements of one array: with scale 1, with others, in the last of many arrays. */
+#define NOT_FINITE(part, value)                                                                            \
+    { UNSCALE_INFINITE, part, ORDINARY, .poison = value, .arrays = 3, .exact_size = 33 },                  \
+    { UNSCALE_INFINITE, part, ORDINARY, .poison = value, .exact_size = 31, .drawn = 10 },                  \
+    { UNSCALE_INFINITE, part, ORDINARY, .poison = value, .arrays = MANY, .exact_size = 1, .exponent = 15 }
+/* The norm is 0. */
+#define NOTHING(part, dist, ...)                                                                           \
+    { UNSCALE_NOTHING, part, dist, .exponent = 15, .limit = 0, __VA_ARGS__ },                              \
+    { UNSCALE_NOTHING, part, dist, .exponent = 15, .limit = 1, __VA_ARGS__ },                              \
+    { UNSCALE_NOTHING, part, dist, .exponent = 15, .limit = INFINITY, __VA_ARGS__ }
+
+static const request parts[] = {
+    { UNSCALE_EXACT, "two arrays", ORDINARY, .arrays = 2, .exact_size = 33, .exponent = 15, .limit = INFINITY },
+    { UNSCALE_EXACT, "many elements", ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 3, .limit = 1.5 },
+    { UNSCALE_EXACT, "scale 1", ORDINARY, .arrays = 3, .exact_size = 31, .limit = 2 },
+    { UNSCALE_EXACT, "no limit", ORDINARY, .limit = INFINITY, .drawn = 10 },
+    { UNSCALE_EXACT, "below the limit", ORDINARY, .limit = 1.01, .most_limit = 3, .drawn = 10 },
+    { UNSCALE_EXACT, "1,500 arrays", ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 1.5 },
+
+    { UNSCALE_CLIPPED, "many elements", ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 15, .limit = 0.3 },
+    { UNSCALE_CLIPPED, "scale 1", ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.3 },
+    { UNSCALE_CLIPPED, "just above the limit", ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.9999 },
+    { UNSCALE_CLIPPED, "a norm of 1e-1", NORMAL(0, 0.01), .arrays = 2, .exact_size = 31, .limit = 0.3 },
+    { UNSCALE_CLIPPED, "above the limit", ORDINARY, .limit = 0.01, .most_limit = 0.98, .drawn = 20 },
+    { UNSCALE_CLIPPED, "1,500 arrays", ORDINARY, .arrays = MANY, .exact_size = 7, .exponent = 15, .limit = 0.3 },
+
+    RANGE("squares above f32, scale 2^24", 24, 0.01, MIXED(60, 100)),
+    RANGE("squares below f32, scale 2^24", 24, 0.01, MIXED(-100, -60)),
+    RANGE("squares above f32, scale 2^-30", -30, 0.01, MIXED(60, 100)),
+    RANGE("squares below f32, scale 2^-30", -30, 0.01, MIXED(-80, -60)),
+    RANGE("scale 2^126", 126, 0.5, MIXED(-40, -10)), /* in f32 the factor 2^-127 is exact */
+    RANGE("scale 2^-126", -126, 0.01, MIXED(10, 120)),
+    RANGE("a norm above f32", 0, 0.01, UNIFORM(3e38, 3.4e38)),
+    RANGE("a norm above f32 with the scale", 24, 0.01, UNIFORM(0x1.8p103, 0x1.fp103)),
+    { UNSCALE_RANGE, "gradients that underflow", MIXED(-140, -110), .arrays = 3, .exact_size = 31, .exponent = 60,
+      .limit = INFINITY },
+
+    NOT_FINITE("infinity", INFINITY), NOT_FINITE("-infinity", -INFINITY), NOT_FINITE("NaN", NAN),
+
+    { UNSCALE_NOTHING, "a limit of 0", ORDINARY, .arrays = 3, .exact_size = 13, .exponent = 15, .limit = 0 },
+    NOTHING("gradients of 0", UNIFORM(0, 0), .arrays = 3, .exact_size = 13),
+    NOTHING("no arrays", NORMAL(0, 3), .arrays = 0),
+    NOTHING("empty arrays", NORMAL(0, 3), .arrays = 2),
+};
+// clang-format on
 
 /* What the header forbids must abort. */
 static void refuse(mg_run *run)
 {
-    static const double limits[][2] = { { 0, 1 }, { -1, 1 }, { INFINITY, 1 }, { NAN, 1 }, { 2, -1 }, { 2, NAN } };
-    for (int i = 0; i < MT_COUNT(limits); i++) {
-        mg_begin(run, "may abort: mt_unscale_grads_cpu");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    static const struct {
+        const char *part;
+        double limits[2]; /* scale, max_norm */
+    } refused[] = {
+        { "scale = 0", { 0, 1 } },     { "scale = -1", { -1, 1 } },    { "scale = inf", { INFINITY, 1 } },
+        { "scale = NaN", { NAN, 1 } }, { "max_norm = -1", { 2, -1 } }, { "max_norm = NaN", { 2, NAN } },
+    };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(refused) && good; i++) {
+        mg_part(run, refused[i].part, NULL);
+        mg_begin_refused(run, "may abort: mt_unscale_grads_cpu");
         mg_out(run, "norm", MT_I64, MT_SHAPE(1));
-        memcpy(mg_in(run, "scale, max_norm", MT_I64, MT_SHAPE(2)), limits[i], sizeof limits[i]);
+        memcpy(mg_in(run, "scale, max_norm", MT_I64, MT_SHAPE(2)), refused[i].limits, sizeof refused[i].limits);
         *(int64_t *)mg_in(run, "sizes", MT_I64, MT_SHAPE(1)) = 1;
         *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;
-        if (!mg_call(run))
-            return;
-        if (*(const int64_t *)mg_result(run, "aborted") == 1)
-            continue;
-        mg_hint(
-            run,
-            "write or keep the MT_CHECKs: the header says \"Aborts: a scale that is not positive and finite; max_norm "
-            "negative or NaN\"");
-        mg_fail(run, "scale = %g, max_norm = %g was accepted", limits[i][0], limits[i][1]);
-        return;
+        good = mg_refused(run, refused[i].part, "a scale that is not positive and finite; max_norm negative or NaN");
     }
-}
-
-static void nothing(mg_run *run)
-{
-    static const double limits[] = { 0, 1, INFINITY };
-    bool good = check(run, (request){ ORDINARY, .arrays = 3, .exact_size = 13, .exponent = 15, .limit = 0 });
-    for (int i = 0; i < MT_COUNT(limits) && good; i++)
-        good = check(run,
-                     (request){
-                         .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .exponent = 15, .limit = limits[i] }) &&
-               check(run, (request){ ORDINARY, .arrays = 0, .exponent = 15, .limit = limits[i] }) &&
-               check(run, (request){ .dist = NORMAL(0, 1), .arrays = 2, .exponent = 15, .limit = limits[i] });
-    if (good)
-        refuse(run);
 }
 
 /* The same call with each number of threads: norm and elements must have the bits of one thread. */
@@ -262,9 +247,10 @@ static void any_threads(mg_run *run)
     enum { N = 100003 };
     static const int threads[] = { 1, 2, 3, 5 };
     const mt_rng start = *mg_rng(run);
-    const request r = { ORDINARY, .arrays = 1, .exact_size = N, .exponent = 15, .limit = 0.3 };
+    const request r = { .dist = ORDINARY, .arrays = 1, .exact_size = N, .exponent = 15, .limit = 0.3 };
     double norm = 0, *bits = NULL;
     bool good = true;
+    mg_part(run, "equal bits with any number of threads", NULL);
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         request with = r;
         with.threads = threads[i];
@@ -278,8 +264,9 @@ static void any_threads(mg_run *run)
             mg_fail(run, "%d threads: the norm is %a, one thread gave %a", threads[i], norm_of(run), norm);
         good = good && mg_expect(run, names[0], bits, NULL);
     }
-    request large = r, small = { ORDINARY, .arrays = 5, .exact_size = 1009, .exponent = 15, .limit = 0.3 };
+    request large = r, small = { .dist = ORDINARY, .arrays = 5, .exact_size = 1009, .exponent = 15, .limit = 0.3 };
     large.threads = small.threads = SEARCHED;
+    mg_part(run, "data races", NULL);
     if (good && check(run, large))
         check(run, small);
     free(bits);
@@ -290,29 +277,23 @@ static void any_threads(mg_run *run)
 static void traffic(mg_run *run, bool scaled)
 {
     enum { N = (1 << 19) + 1 };
-    request r = { ORDINARY, .arrays = 2, .exact_size = N, .exponent = 15, .limit = 0.5, .counted = true };
+    request r = { .dist = ORDINARY, .arrays = 2, .exact_size = N, .exponent = 15, .limit = 0.5, .counted = true };
     if (!scaled)
         r.exponent = 0, r.limit = 2;
     if (check(run, r))
         mg_traffic_credit(run, scaled ? "09.7 scaled" : "09.7 scale 1", scaled ? 12. * 2 * N - MG_L2 : 4. * 2 * N);
 }
 
-static void moved(mg_run *run)
-{
-    traffic(run, true);
-}
-
-static void untouched(mg_run *run)
-{
-    traffic(run, false);
-}
-
 void mg_09_unscale(mg_run *run, const void *one_case)
 {
-    static void (*const rows[])(mg_run *) = {
-        [UNSCALE_EXACT] = exact,         [UNSCALE_CLIPPED] = clipped,     [UNSCALE_RANGE] = any_range,
-        [UNSCALE_INFINITE] = not_finite, [UNSCALE_NOTHING] = nothing,     [UNSCALE_THREADS] = any_threads,
-        [UNSCALE_TRAFFIC] = moved,       [UNSCALE_UNTOUCHED] = untouched,
-    };
-    rows[((const unscale_case *)one_case)->about](run);
+    const unscale_about about = ((const unscale_case *)one_case)->about;
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(parts) && good; i++)
+        good = parts[i].about != about || check_part(run, &parts[i]);
+    if (about == UNSCALE_NOTHING && good)
+        refuse(run);
+    else if (about == UNSCALE_THREADS)
+        any_threads(run);
+    else if (about == UNSCALE_TRAFFIC || about == UNSCALE_UNTOUCHED)
+        traffic(run, about == UNSCALE_TRAFFIC);
 }
