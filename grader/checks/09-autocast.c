@@ -5,8 +5,7 @@
 #include "checks/fill.h"
 #include "worker/copies.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const mt_dtype floats[] = { MT_F32, MT_F16, MT_BF16 }, halves[] = { MT_BF16, MT_F16 };
@@ -141,11 +140,13 @@ static void send(mg_run *run, script *s)
     mg_fill(mg_rng(run), s->contents, all, (mg_dist)MIXED(-13, 14));
 }
 
-/* A tensor as the contract says: its contents, and whether a copy of which type is current. */
+/* A tensor as the contract says: its contents, whether a copy of which type is current, whether it was written since it
+ * was read, and how it is read, in words. */
 typedef struct model {
     const float *contents;
-    bool current;
+    bool current, written;
     int64_t type;
+    const char *read;
 } model;
 
 static double rounded(float x, mt_dtype dtype)
@@ -153,58 +154,70 @@ static double rounded(float x, mt_dtype dtype)
     return dtype == MT_F16 ? mt_f16_to_f32(mt_f16_from_f32(x)) : mt_bf16_to_f32(mt_bf16_from_f32(x));
 }
 
-static const char *title(const script *s, int which)
+static void note_write(model *m)
 {
-    static const char *const names[] = { "parameter", "parameter behind it in memory", "data", "activation" };
-    return names[s->kind[which]];
+    m->current = false, m->written = true;
 }
 
 /* One event on the model; returns how many conversions it needs. */
-static int64_t follow(const script *s, int i, model *m)
+static int64_t follow(const script *s, int i, model *models)
 {
-    int64_t what = s->event[i][0], which = s->event[i][1], type = s->event[i][2];
-    if (what == MG_WRITE) {
-        m[which].contents = s->contents + (s->tensors + i) * s->S;
-        m[which].current = false;
-        if (s->kind[which] == MG_NEIGHBOUR)
-            m[which - 1].current = false; /* they have one version */
+    int64_t which = s->event[i][1], type = s->event[i][2];
+    model *m = &models[which];
+    if (s->event[i][0] == MG_WRITE) {
+        m->contents = s->contents + (s->tensors + i) * s->S;
+        note_write(m);
+        if (s->kind[which] == MG_NEIGHBOUR) /* they have one version */
+            note_write(m - 1);
         if (which + 1 < s->tensors && s->kind[which + 1] == MG_NEIGHBOUR)
-            m[which + 1].current = false;
+            note_write(m + 1);
         return 0;
     }
-    if (m[which].current && m[which].type == type)
-        return 0;
-    m[which].current = s->kind[which] != MG_DATA;
-    m[which].type = type;
-    return 1;
+    const bool found = m->current && m->type == type;
+    m->read = m->written             ? "after a write"
+              : !m->read             ? "for the first time"
+              : m->current && !found ? "in another type"
+                                     : "once more";
+    m->current = s->kind[which] != MG_DATA, m->written = false;
+    m->type = type;
+    return !found;
 }
 
 static bool judge_event(mg_run *run, const script *s, int i, const model *m, int64_t converted)
 {
+    static const struct {
+        const char *name, *hint;
+    } kinds[] = {
+        { "a parameter", NULL },
+        { "a parameter behind another one in memory", "the two have one version, and a copy each, in t->cast" },
+        { "data", "data keeps no copy: it is converted each time" },
+        { "an activation", "an activation wants a gradient: it keeps its copy" },
+    };
     const int64_t *types = mg_result(run, "types"), *conversions = mg_result(run, "conversions");
     const float *values = mg_result(run, "values");
-    int which = (int)s->event[i][1];
-    mt_dtype dtype = (mt_dtype)s->event[i][2];
-    if (s->event[i][0] == MG_WRITE)
-        return true;
+    const int64_t which = s->event[i][1], kind = s->kind[which];
+    const mt_dtype dtype = (mt_dtype)s->event[i][2];
+    char part[100];
+    snprintf(part, sizeof part, "%s, read %s", kinds[kind].name, m[which].read);
+    mg_part(run, part, kinds[kind].hint ? "%s" : NULL, kinds[kind].hint);
     if (types[i] != dtype)
-        return mg_fail(run, "event %d of %d, tensor %d, a %s: the copy is %s, expected %s", i, s->count, which,
-                       title(s, which), type_name(types[i]), mt_dtype_name(dtype));
+        return mg_fail(run, "event %d of %d, tensor %lld: the copy is %s, expected %s", i, s->count, (long long)which,
+                       type_name(types[i]), mt_dtype_name(dtype));
     for (int64_t k = 0; k < s->S; k++)
         if (values[i * s->S + k] != rounded(m[which].contents[k], dtype))
-            return mg_fail(run, "event %d of %d, tensor %d, a %s: element %lld of its %s copy is %g, expected %g", i,
-                           s->count, which, title(s, which), (long long)k, mt_dtype_name(dtype), values[i * s->S + k],
+            return mg_fail(run, "event %d of %d, tensor %lld: element %lld of its %s copy is %g, expected %g", i,
+                           s->count, (long long)which, (long long)k, mt_dtype_name(dtype), values[i * s->S + k],
                            rounded(m[which].contents[k], dtype));
-    if (conversions[i] == converted)
-        return true;
-    return mg_fail(run, "event %d of %d, tensor %d, a %s, into %s: %lld conversions so far, expected %lld", i, s->count,
-                   which, title(s, which), mt_dtype_name(dtype), (long long)conversions[i], (long long)converted);
+    return conversions[i] == converted ||
+           mg_fail(run, "event %d of %d, tensor %lld, into %s: %lld conversions so far, expected %lld", i, s->count,
+                   (long long)which, mt_dtype_name(dtype), (long long)conversions[i], (long long)converted);
 }
 
 static bool play(mg_run *run, script *s)
 {
     model m[MG_COPIES_TENSORS] = { 0 };
     int64_t converted = 0;
+    mg_part(run, NULL, NULL);
     send(run, s);
     if (!mg_call(run))
         return false;
@@ -212,18 +225,16 @@ static bool play(mg_run *run, script *s)
         m[t].contents = s->contents + t * s->S;
     for (int i = 0; i < s->count; i++) {
         converted += follow(s, i, m);
-        if (!judge_event(run, s, i, m, converted))
+        if (s->event[i][0] == MG_COPY && !judge_event(run, s, i, m, converted))
             return false;
     }
     const int64_t *left = mg_result(run, "left");
-    if (*left) {
-        mg_hint(run,
-                "a copy belongs to the scope, and mt_tensor_keep_cast takes a reference of its own: mt_retain adds one "
-                "that nobody gives back");
-        mg_fail(run, "%lld bytes of copies are never freed, %d tensors of %lld elements", (long long)*left, s->tensors,
-                (long long)s->S);
-    }
-    return !*left;
+    mg_part(
+        run, "all events together",
+        "a copy belongs to the scope, and mt_tensor_keep_cast takes a reference of its own: mt_retain adds one that "
+        "nobody gives back");
+    return !*left || mg_fail(run, "%lld bytes of copies are never freed, %d tensors of %lld elements", (long long)*left,
+                             s->tensors, (long long)s->S);
 }
 
 /* ---- rows: a script each ------------------------------------------------------------------------------ */

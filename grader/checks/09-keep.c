@@ -72,33 +72,43 @@ static float expected(const int64_t *event, const float *contents, int64_t S, in
 
 /* ---- a call ------------------------------------------------------------------------------------------------ */
 
-static const char *describe(const script *s, const int64_t *event)
+/* The hint of an event is that of what happens to it, or of its kind, or the row's. */
+typedef struct words {
+    const char *text, *hint;
+} words;
+static const words kinds[] = {
+    { "a result", NULL },
+    { "a result [R,1,1,1,C], half of a longer one",
+      "keep every activation, of any rank, wherever it begins in memory" },
+    { "a column, [R C,1] or [R,C,1]", "one number in a row is a mean or rstd: it stays as it is" },
+    { "a vector [R C]", "what has fewer than two dimensions stays as it is" },
+    { "a transposed view", "what is not contiguous stays as it is" },
+    { "a parameter", "what has no history (t->node) stays as it is, even if it wants a gradient" },
+    { "data", "what has no history (t->node) stays as it is" },
+    { "integers", "integers have no history, and stay as they are" },
+};
+static const words whats[] = {
+    { "", NULL },
+    { ", saved by two ops", "the second op gets the copy that the first one has made" },
+    { ", whose copy a product keeps", "the copy of a product is current: mt_autocast_operand returns it" },
+    { ", which a product reads and keeps afterwards", "a product behind this node finds the copy that you have made" },
+    { ", written after a product has read it", "a copy of what was there before is not current" },
+    { ", written, then read by a product", "the copy that the node keeps stays as it is" },
+    { ", written afterwards", "the copy that the node keeps stays as it is" },
+    { ", saved again when the inner autocast has ended", "each copy has the type that it was saved in" },
+};
+
+/* What follows is about this event. */
+static void name_part(mg_run *run, const script *s, const int64_t *event)
 {
-    static const char *const kinds[] = { "a result",
-                                         "a result [R,1,1,1,C], half of a longer one",
-                                         "a column, [R C,1] or [R,C,1]",
-                                         "a vector [R C]",
-                                         "a transposed view",
-                                         "a parameter",
-                                         "data",
-                                         "integers" };
     static const char *const shapes[] = { " [R,C]", " [R,1,C]", " [R,1,1,C]" };
-    static const char *const whats[] = { "",
-                                         ", saved by two ops",
-                                         ", whose copy a product keeps",
-                                         ", which a product reads and keeps afterwards",
-                                         ", written in place after a product has read it",
-                                         ", written in place afterwards, and read by a product then",
-                                         ", written in place afterwards",
-                                         ", saved again when the inner autocast has ended" };
-    static char text[200];
-    bool plain = event[0] == MG_SAVE_RESULT || event[0] >= MG_SAVE_PARAMETER;
-    int used = snprintf(text, sizeof text, "%s%s under %s", kinds[event[0]], plain ? shapes[s->rank - 2] : "",
-                        mt_dtype_name((mt_dtype)event[1]));
-    if (event[2] != MG_NET_NONE)
-        used += snprintf(text + used, sizeof text - (size_t)used, " and in it %s", mt_dtype_name((mt_dtype)event[2]));
-    snprintf(text + used, sizeof text - (size_t)used, "%s", whats[event[3]]);
-    return text;
+    const bool plain = event[0] == MG_SAVE_RESULT || event[0] >= MG_SAVE_PARAMETER, nested = event[2] != MG_NET_NONE;
+    const char *hint = whats[event[3]].hint ? whats[event[3]].hint : kinds[event[0]].hint;
+    char text[160];
+    snprintf(text, sizeof text, "%s%s under %s%s%s%s", kinds[event[0]].text, plain ? shapes[s->rank - 2] : "",
+             mt_dtype_name((mt_dtype)event[1]), nested ? " and in it " : "",
+             nested ? mt_dtype_name((mt_dtype)event[2]) : "", whats[event[3]].text);
+    mg_part(run, text, hint ? "%s" : NULL, hint);
 }
 
 static const char *type_name(int64_t type)
@@ -125,17 +135,15 @@ static bool judge_types(mg_run *run, const script *s, int i)
     mt_shape shape = shape_of(s, event[0]);
     int64_t last = shape.dim[shape.rank - 1];
     if (got[0] != last_type(event))
-        mg_fail(run, "event %d, %s, R = %lld, C = %lld: kept as %s, expected %s", i, describe(s, event),
-                (long long)s->R, (long long)s->C, type_name(got[0]), type_name(last_type(event)));
-    else if (got[1] != restored || got[2] != S || got[3] != last)
-        mg_fail(run, "event %d, %s: what comes back is %s, %lld elements in rows of %lld, expected %s, %lld in %lld", i,
-                describe(s, event), type_name(got[1]), (long long)got[2], (long long)got[3], type_name(restored),
-                (long long)S, (long long)last);
-    else if (got[4] != mg_shape_code(shape))
-        mg_fail(run, "event %d, %s: what comes back has as many elements, but another shape", i, describe(s, event));
-    else
-        return true;
-    return false;
+        return mg_fail(run, "R = %lld, C = %lld: kept as %s, expected %s", (long long)s->R, (long long)s->C,
+                       type_name(got[0]), type_name(last_type(event)));
+    if (got[1] != restored || got[2] != S || got[3] != last)
+        return mg_fail(run, "what comes back is %s, %lld elements in rows of %lld, expected %s, %lld in %lld",
+                       type_name(got[1]), (long long)got[2], (long long)got[3], type_name(restored), (long long)S,
+                       (long long)last);
+    if (got[4] != mg_shape_code(shape))
+        return mg_fail(run, "what comes back has as many elements, but another shape");
+    return true;
 }
 
 static bool judge(mg_run *run, const script *s, int i)
@@ -144,21 +152,20 @@ static bool judge(mg_run *run, const script *s, int i)
     const float *values = (const float *)mg_result(run, "values") + i * S;
     int64_t bytes = ((const int64_t *)mg_result(run, "bytes"))[i];
     int64_t conversions = ((const int64_t *)mg_result(run, "conversions"))[i];
+    name_part(run, s, event);
     if (!judge_types(run, s, i))
         return false;
     for (int64_t k = 0; k < S; k++)
         if (values[k] != expected(event, s->contents + 2 * i * S, S, k))
-            return mg_fail(run, "event %d, %s: element %lld comes back as %g, expected %g", i, describe(s, event),
-                           (long long)k, values[k], expected(event, s->contents + 2 * i * S, S, k));
+            return mg_fail(run, "element %lld comes back as %g, expected %g", (long long)k, values[k],
+                           expected(event, s->contents + 2 * i * S, S, k));
     if (bytes != bytes_of(event, S))
-        mg_fail(run, "event %d, %s, %lld elements: %lld bytes are kept for backward, expected %lld", i,
-                describe(s, event), (long long)S, (long long)bytes, (long long)bytes_of(event, S));
-    else if (conversions != conversions_of(event))
-        mg_fail(run, "event %d, %s: %lld conversions, expected %lld", i, describe(s, event), (long long)conversions,
-                (long long)conversions_of(event));
-    else
-        return true;
-    return false;
+        return mg_fail(run, "%lld elements: %lld bytes are kept for backward, expected %lld", (long long)S,
+                       (long long)bytes, (long long)bytes_of(event, S));
+    if (conversions != conversions_of(event))
+        return mg_fail(run, "%lld conversions, expected %lld", (long long)conversions,
+                       (long long)conversions_of(event));
+    return true;
 }
 
 static bool play(mg_run *run, script *s)
@@ -175,6 +182,7 @@ static bool play(mg_run *run, script *s)
     float *contents = mg_in(run, "contents", MT_F32, MT_SHAPE(s->count, 2, S));
     mg_fill(mg_rng(run), contents, 2 * s->count * S, (mg_dist)MIXED(-13, 14)); /* normal numbers of f16 */
     s->contents = contents;
+    mg_part(run, NULL, NULL);
     mg_i64(run, "C", s->C);
     mg_i64(run, "rank", s->rank);
     if (!mg_call(run))
@@ -183,14 +191,12 @@ static bool play(mg_run *run, script *s)
         if (!judge(run, s, i))
             return false;
     const int64_t *left = mg_result(run, "left");
-    if (*left) {
-        mg_hint(run,
-                "what restore returns belongs to the scope and has one reference; only saved->tensor needs another "
-                "one, the node's: mt_retain once");
-        mg_fail(run, "%lld bytes of what was kept are never freed, %d events of %lld elements", (long long)*left,
-                s->count, (long long)S);
-    }
-    return !*left;
+    mg_part(
+        run, "all events together",
+        "what restore returns belongs to the scope and has one reference; only saved->tensor needs another one, the "
+        "node's: mt_retain once");
+    return !*left || mg_fail(run, "%lld bytes of what was kept are never freed, %d events of %lld elements",
+                             (long long)*left, s->count, (long long)S);
 }
 
 /* ---- rows: a script each ----------------------------------------------------------------------------- */
@@ -225,10 +231,11 @@ static void policies(script *s, mt_rng *rng)
     static const mt_dtype types[] = { MT_F32, MT_F16, MT_BF16 };
     (void)rng;
     add(s, MG_SAVE_RESULT, MT_F32, MG_NET_NONE, MG_SAVED);
-    for (int i = 0; i < 9; i++) {
-        add(s, MG_SAVE_RESULT, types[i / 3], types[i % 3], MG_SAVED);
-        add(s, MG_SAVE_RESULT, types[i / 3], types[i % 3], MG_INNER_ENDED);
-    }
+    for (int outer = 0; outer < MT_COUNT(types); outer++)
+        for (int inner = 0; inner < MT_COUNT(types); inner++) {
+            add(s, MG_SAVE_RESULT, types[outer], types[inner], MG_SAVED);
+            add(s, MG_SAVE_RESULT, types[outer], types[inner], MG_INNER_ENDED);
+        }
 }
 
 /* The unit's types only: what f32 keeps must not be written. */
