@@ -130,8 +130,10 @@ void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, cons
     } else if (fault->value == MG_SMASHED) {
         snprintf(text, size, "a local array was written past its end: a pointer beside it was overwritten");
     } else if (fault->value == MG_WILD) {
-        snprintf(text, size,
-                 "used a pointer that is not an address: never written, overwritten, or read from freed memory");
+        snprintf(
+            text, size,
+            "used a pointer that is not an address: never written, overwritten, or read from freed memory; or read "
+            "or wrote a vector at an address that is no multiple of its size");
     } else if (fault->value < 0) {
         describe_address(text, size, d);
     } else {
