@@ -52,6 +52,17 @@ void mg_08_cached_text(mg_run *run, const void *one_case);
 void *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2]);
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a);
 
+/* mg_08_describe -- either; returns how many answers there are. */
+static inline int mg_08_describe(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2],
+                                 bool backward)
+{
+    if (backward)
+        answer[0] = mg_08_describe_backward(run, c, a);
+    else
+        mg_08_describe_forward(run, c, a, answer);
+    return backward ? 1 : 2;
+}
+
 /* mg_08_function -- the name of a rung's function. */
 static inline const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward)
 {
@@ -74,9 +85,9 @@ float *mg_attention_floats(const mg_attention *a);
 void mg_attention_more(mg_run *run, const attention_case *c, bool backward);
 void mg_attention_nan(mg_run *run, const void *one_case);
 
-/* mg_08_heads_refused, mg_08_cached_refused -- a plain kernel, and the one with a cache, abort where they must;
- * for a row of many heads. 08-edges.c. */
-void mg_08_heads_refused(mg_run *run, bool backward);
+/* mg_08_heads_refused, mg_08_cached_refused -- a kernel on the CPU, and the one with a cache, abort where they must;
+ * the latter for a row of many heads. 08-edges.c. */
+void mg_08_heads_refused(mg_run *run, const attention_case *c, bool backward);
 void mg_08_cached_refused(mg_run *run, const attention_case *c);
 
 /* mg_08_one_token_held -- backward of one token, into gradients that hold something. 08-edges.c */

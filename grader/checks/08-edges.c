@@ -59,15 +59,16 @@ void mg_08_embedding_refused(mg_run *run)
 }
 
 /* No heads, fewer, and columns that they do not divide. */
-void mg_08_heads_refused(mg_run *run, bool backward)
+void mg_08_heads_refused(mg_run *run, const attention_case *c, bool backward)
 {
     static const int64_t heads[] = { 2, 0, -1 };
-    static const char *const what[] = { "C = 5 with H = 2", "H = 0", "H = -1" };
     for (int i = 0; i < MT_COUNT(heads); i++) {
         const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
-        mt_shape row = MT_SHAPE(1, 1, a.C);
-        mg_begin_refused(run,
-                         backward ? "may abort: mt_attention_plain_bwd_cpu" : "may abort: mt_attention_plain_fwd_cpu");
+        const mt_shape row = MT_SHAPE(1, 1, a.C);
+        char name[80];
+        mg_part(run, "refused heads", NULL);
+        snprintf(name, sizeof name, "may abort: %s", mg_08_function(c->tiled, c->packed, c->bf16, false, backward));
+        mg_begin_refused(run, name);
         if (backward)
             mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, 1, 3 * a.C));
         else
@@ -75,11 +76,12 @@ void mg_08_heads_refused(mg_run *run, bool backward)
         mg_inout(run, "saved", MT_F32, MT_SHAPE(1, 2, 1, 1));
         if (backward)
             mg_in(run, "dout", MT_F32, row);
-        mg_in(run, "qkv", MT_F32, MT_SHAPE(1, 1, 3 * a.C));
+        mg_in(run, "qkv", c->bf16 ? MT_BF16 : MT_F32, MT_SHAPE(1, 1, 3 * a.C));
         if (backward)
             mg_in(run, "out", MT_F32, row);
         mg_08_send_shape(run, &a);
-        if (!mg_refused(run, what[i], "H < 1, or C that H does not divide"))
+        snprintf(name, sizeof name, "C = 5 with H = %d", (int)a.H);
+        if (!mg_refused(run, name, "H < 1, or C that H does not divide"))
             return;
     }
 }

@@ -12,52 +12,20 @@ enum { CALLS = 6 };
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
-/* The call that was described, on so many threads; *bits: of the answer with one thread. */
-static bool same_bits(mg_run *run, const char *output, int64_t n, int threads, double **bits)
-{
-    mg_threads(run, threads);
-    if (!mg_call(run))
-        return false;
-    if (*bits)
-        return mg_expect(run, output, *bits, NULL);
-    *bits = mg_lift(mg_result(run, output), n);
-    return true;
-}
-
 /* Several tiles of several heads, searched for data races: whether one shows in the values is chance. */
-static bool searched(mg_run *run, const attention_case *c, mg_attention a)
-{
-    mg_answer answer[2] = { 0 };
-    if (c->backward)
-        answer[0] = mg_08_describe_backward(run, c, a);
-    else
-        mg_08_describe_forward(run, c, a, answer);
-    return mg_judge_answers(run, mg_shared_call(run), answer, c->backward ? 1 : 2);
-}
-
 void mg_11_threads(mg_run *run, const void *one_case)
 {
-    static const int threads[] = { 1, 2, 3, 5 };
     const attention_case *c = one_case;
     mg_attention a = { .B = 1, .T = mg_pick(mg_rng(run), 140, 200) + (c->packed ? 120 : 0), .H = 3, .C = 3 * 3 };
-    if (!searched(run, c, a))
+    mg_answer answer[2] = { 0 };
+    mg_part(run, "data races", NULL);
+    int count = mg_08_describe(run, c, a, answer, c->backward);
+    if (!mg_judge_answers(run, mg_shared_call(run), answer, count))
         return;
     a.C = 3 * 17;
-    const mt_rng start = *mg_rng(run);
-    double *bits = NULL;
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(threads) && good; i++) {
-        mg_answer answer[2] = { 0 };
-        *mg_rng(run) = start;
-        if (c->backward)
-            answer[0] = mg_08_describe_backward(run, c, a);
-        else
-            mg_08_describe_forward(run, c, a, answer);
-        good = same_bits(run, c->backward ? "dqkv" : "out", a.B * a.T * a.C * (c->backward ? 3 : 1), threads[i], &bits);
-        for (int k = 0; k < 2; k++)
-            mg_answer_drop(&answer[k]);
-    }
-    free(bits);
+    mg_part(run, "equal bits with 1, 2 and 3 threads", NULL);
+    count = mg_08_describe(run, c, a, answer, c->backward);
+    mg_threads_and_judge(run, answer, count);
 }
 
 /* ---- huge scores ------------------------------------------------------------------------------------- */
@@ -139,15 +107,8 @@ void mg_11_attention_traffic(mg_run *run, const void *one_case)
     const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .packed = c->packed, .bf16 = c->bf16 };
     const mg_attention a = { .B = 1, .T = 1024, .H = 3, .C = 96 };
     mg_answer answer[2] = { 0 };
-    if (c->backward)
-        answer[0] = mg_08_describe_backward(run, &call, a);
-    else
-        mg_08_describe_forward(run, &call, a, answer);
-    bool good = mg_traffic_call(run, c->cache);
-    for (int k = 0; k < 2; k++) {
-        good = good && (!answer[k].v || mg_expect(run, answer[k].name, answer[k].v, answer[k].e));
-        mg_answer_drop(&answer[k]);
-    }
+    const int count = mg_08_describe(run, &call, a, answer, c->backward);
+    const bool good = mg_judge_answers(run, mg_traffic_call(run, c->cache), answer, count);
     /* Forward reads qkv, fetches and writes out; backward reads qkv, out and dout, fetches and writes dqkv. */
     double numbers = c->backward ? 11 : c->bf16 ? 3.5 : 5; /* of 4 bytes, for each of out */
     if (good)

@@ -11,11 +11,8 @@ static bool attention(mg_run *run, bool backward, bool bf16)
 {
     const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .cuda = true, .bf16 = bf16 };
     mg_answer answer[2] = { 0 };
-    if (backward)
-        answer[0] = mg_08_describe_backward(run, &call, size);
-    else
-        mg_08_describe_forward(run, &call, size, answer);
-    return mg_call_and_judge(run, answer, backward ? 1 : 2);
+    const int count = mg_08_describe(run, &call, size, answer, backward);
+    return mg_call_and_judge(run, answer, count);
 }
 
 void mg_11_attention_count(mg_run *run, const void *one_case)

@@ -34,85 +34,64 @@ float *mg_attention_floats(const mg_attention *a)
 static void ask_saved(mg_run *run, bool packed)
 {
     const double want = 2 * 3 * 5;
+    mg_part(run, "the size of saved", "one number for each row of scores: B H T");
     mg_begin(run, packed ? "mt_attention_packed_saved_cpu" : "mt_attention_tiled_saved_cpu");
     mg_out(run, "numbers", MT_I64, MT_SHAPE(1));
     mg_i64(run, "B", 2);
     mg_i64(run, "T", 3);
     mg_i64(run, "H", 5);
-    mg_hint(run, "one number for each row of scores: B H T");
     if (mg_call(run))
         mg_expect(run, "numbers", &want, NULL);
 }
 
-static void refuse_heads(mg_run *run, const attention_case *c)
-{
-    static const int64_t heads[] = { 0, 2 };
-    bool good = true;
-    for (int i = 0; i < MT_COUNT(heads) && good; i++) {
-        const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
-        char name[80];
-        snprintf(name, sizeof name, "may abort: %s", mg_08_function(true, c->packed, c->bf16, false, false));
-        mg_begin(run, name);
-        mg_out(run, "out", MT_F32, MT_SHAPE(1, 1, a.C));
-        mg_out(run, "saved", MT_F32, MT_SHAPE(1, 2, 1));
-        mt_dtype dtype = c->bf16 ? MT_BF16 : MT_F32;
-        memset(mg_in(run, "qkv", dtype, MT_SHAPE(1, 1, 3 * a.C)), 0, (size_t)(3 * a.C * mt_dtype_size(dtype)));
-        mg_08_send_shape(run, &a);
-        good = mg_call_aborts(run, "keep the check: the header says \"Aborts: H < 1, or C that H does not divide\"");
-    }
-}
-
-static const mg_attention wide = { .B = 1, .T = 40, .H = 2, .C = 2 * 129 }; /* no array of a packed kernel holds it */
-static const mg_attention far = { .B = 1, .T = 1100, .H = 1, .C = 3 };      /* keys that are further back than 1024 */
-static const mg_attention even = { .B = 1, .T = 40, .H = 2, .C = 2 * 32 };  /* rows of whole groups of four */
-
-static bool call_of(mg_run *run, const attention_case *c, mg_attention a, bool backward)
+static void call_of(mg_run *run, const attention_case *c, mg_attention a, bool backward, const char *part,
+                    const char *hint)
 {
     mg_answer answer[2] = { 0 };
-    if (backward)
-        answer[0] = mg_08_describe_backward(run, c, a);
-    else
-        mg_08_describe_forward(run, c, a, answer);
+    mg_part(run, part, "%s", hint);
+    const int count = mg_08_describe(run, c, a, answer, backward);
     if (!backward && !(c->judged & MG_JUDGE_LSE))
         mg_answer_drop(&answer[1]);
-    return mg_call_and_judge(run, answer, backward ? 1 : 2);
+    mg_call_and_judge(run, answer, count);
 }
 
-/* All arrays, then each of them, are not aligned for wide loads. */
+/* Rows of whole groups of four; all arrays, then each of them, are not aligned for wide loads. */
 static void unaligned(mg_run *run, const attention_case *c, bool backward)
 {
+    static const char hint[] = "a float4 must begin at a multiple of 16 bytes: test every pointer";
+    const mg_attention even = { .B = 1, .T = 40, .H = 2, .C = 2 * 32 };
     mg_unaligned(run, true);
-    bool good = call_of(run, c, even, backward);
-    for (int k = 0; k < (backward ? 10 : 6) && good; k++) {
+    call_of(run, c, even, backward, "arrays that are not aligned", hint);
+    for (int k = 0; k < (backward ? 10 : 6); k++) {
         mg_unaligned_one(run, k);
-        good = call_of(run, c, even, backward);
+        call_of(run, c, even, backward, "one array that is not aligned", hint);
     }
     mg_unaligned(run, false);
 }
 
+/* What follows a failure calls nothing. */
 void mg_attention_more(mg_run *run, const attention_case *c, bool backward)
 {
-    if (!c->tiled && !c->cuda && c->heads && (backward || c->scores == MG_SCORES_ANY))
-        mg_08_heads_refused(run, backward);
-    bool any = c->scores == MG_SCORES_ANY && c->judged == (backward ? MG_JUDGE_ALL : MG_JUDGE_OUT);
-    if (c->cuda && any && c->tokens == (backward ? MG_TOKENS_FEW : MG_TOKENS_SHORT))
+    const bool plain = !c->tiled && !c->cuda, tiled = c->tiled && !c->cuda, any = c->scores == MG_SCORES_ANY;
+    const bool whole = any && c->judged == (backward ? MG_JUDGE_ALL : MG_JUDGE_OUT);
+    if (plain ? c->heads && (backward || any) : tiled && !backward && c->tokens == MG_TOKENS_NONE)
+        mg_08_heads_refused(run, c, backward);
+    if (c->cuda && whole && c->tokens == (backward ? MG_TOKENS_FEW : MG_TOKENS_SHORT))
         unaligned(run, c, backward);
-    if (!c->tiled && !c->cuda && !backward && c->tokens == MG_TOKENS_FEW) {
+    if (plain && !backward && c->tokens == MG_TOKENS_FEW) {
         mg_part(run, "NaN",
                 "hide a score by a choice, not by adding -INFINITY: NaN would stay; and keep what is NaN and seen");
         mg_attention_nan(run, c);
     }
-    if (!c->tiled && !c->cuda && backward && c->held)
+    if (plain && backward && c->held)
         mg_08_one_token_held(run, c);
-    if (c->cuda || !c->tiled)
-        return;
-    if (any && c->tokens == MG_TOKENS_LONG && !call_of(run, c, far, backward))
-        return;
-    if (c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT && (!backward || c->judged == MG_JUDGE_ALL))
-        (void)call_of(run, c, wide, backward);
-    if (!backward && c->tokens == MG_TOKENS_NONE)
-        refuse_heads(run, c);
-    if (!backward && !c->bf16 && c->judged == MG_JUDGE_LSE)
+    if (tiled && whole && c->tokens == MG_TOKENS_LONG)
+        call_of(run, c, (mg_attention){ .B = 1, .T = 1100, .H = 1, .C = 3 }, backward, "more than 1,024 keys",
+                "a query sees all keys before it, however far back they are");
+    if (tiled && c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT && (!backward || c->judged == MG_JUDGE_ALL))
+        call_of(run, c, (mg_attention){ .B = 1, .T = 40, .H = 2, .C = 2 * 129 }, backward, "heads of 129 columns",
+                "a head may have more columns than an array of a fixed size holds");
+    if (tiled && !backward && !c->bf16 && c->judged == MG_JUDGE_LSE)
         ask_saved(run, c->packed);
 }
 
