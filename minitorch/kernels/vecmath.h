@@ -22,9 +22,9 @@ static inline float mt_pow2(int32_t n)
 /* e^x = 2^n e^r with |r| <= ln(2)/2. Overflows to infinity, underflows through the subnormals to 0. */
 static inline float mt_expf(float x)
 {
-    const float shift = 0x1.8p+23f; /* 1.5 * 2^23: a sum with it has no bits for a fraction, so it is rounded */
     float low = x < -104.0f ? -104.0f : x, clamped = low > 89.0f ? 89.0f : low;
-    float shifted = clamped * 0x1.715476p+0f + shift, n = shifted - shift;
+    /* A sum with 1.5 * 2^23 has no bits for a fraction: it is rounded to an integer, which is in its last bits. */
+    float shifted = clamped * 0x1.715476p+0f + 0x1.8p+23f, n = shifted - 0x1.8p+23f;
     float r = (clamped - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f; /* ln 2 in two parts: the first times n is exact */
     float p = 0x1.6db42ap-10f;
     p = p * r + 0x1.123b56p-7f;
@@ -34,7 +34,7 @@ static inline float mt_expf(float x)
     p = 1.0f + (r + r * r * p);
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
-    /* Minus those of shift they are n, also where x is NaN: no conversion, which C leaves undefined there. */
+    /* Minus those of 1.5 * 2^23 they are n. A conversion, which C leaves undefined where x is NaN, is not needed. */
     int32_t k = (int32_t)(bits - 0x4b400000u), half = k >> 1; /* two factors: 2^n may not be a normal float */
     return p * mt_pow2(half) * mt_pow2(k - half);
 }
