@@ -39,17 +39,25 @@ static bool same(const char *a, const char *b)
     return x == y;
 }
 
-/* For a unit identical to the reference's, use the reference's object in a tree of the build: for a mutant in a lab of
- * ten units only one is compiled. The build keeps the source beside each object (Makefile; for .cu units traced/,
- * cuda.mk), but for counted/, which is compiled from the same sources as units/. */
-static bool reuse(const mg_build *b, const char *tree, const char *id, const char *unit, const char *object)
+/* Whether a unit is the text of which the reference's object in a tree of the build was made. The build keeps the
+ * source beside each object (Makefile; for .cu units traced/, cuda.mk), but for counted/, which is compiled from the
+ * same sources as units/. */
+static bool is_reference(const mg_build *b, const char *tree, const char *id, const char *unit)
 {
-    char folder[PATH_MAX], mine[PATH_MAX], theirs[PATH_MAX], made[PATH_MAX];
+    char folder[PATH_MAX], mine[PATH_MAX], theirs[PATH_MAX];
     mg_build_source(b, id, folder);
     mg_path(mine, "%s/%s", folder, unit);
     mg_path(theirs, "%s/%s/%s/%s", b->build, strcmp(tree, "counted") == 0 ? "units" : tree, id, unit);
+    return same(mine, theirs);
+}
+
+/* For a unit identical to the reference's, use the reference's object: for a mutant in a lab of ten units only one is
+ * compiled. */
+static bool reuse(const mg_build *b, const char *tree, const char *id, const char *unit, const char *object)
+{
+    char made[PATH_MAX];
     mg_path(made, "%s/%s/%s/%.*s.o", b->build, tree, id, (int)strcspn(unit, "."), unit);
-    return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
+    return is_reference(b, tree, id, unit) && mg_copy_file(object, made) == MT_OK;
 }
 
 /* Whether a unit may be linked. Where the assembler alone has failed, the unit's texts say why. */
@@ -160,8 +168,9 @@ static mt_status make_units(mg_build *b, const mg_labinfo *info, job *jobs, int 
 }
 
 /* Whether a unit can wait until a row calls it: one of the graded lab that names steps ("LAB 11.1 BEGIN", "TODO 11.1:",
- * MT_TODO("11.1"), "steps 11.1, 11.2"), but not this one. */
-static bool can_wait(const mg_build *b, const mg_labinfo *info, const char *unit)
+ * MT_TODO("11.1"), "steps 11.1, 11.2"), but not this one. The reference's objects are there: to link all of them takes
+ * less than to compile a stub, and to link again when a row calls one. */
+static bool can_wait(const mg_build *b, const mg_labinfo *info, const char *tree, const char *unit)
 {
     char path[PATH_MAX], name[16];
     mg_path(path, "%s/src/labs/%s/%s", b->scratch, info->id, unit);
@@ -171,7 +180,7 @@ static bool can_wait(const mg_build *b, const mg_labinfo *info, const char *unit
         snprintf(name, sizeof name, "%s%c", b->step, *end);
         waits = !mg_has(path, name);
     }
-    return waits;
+    return waits && !is_reference(b, tree, info->id, unit);
 }
 
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size)
@@ -189,10 +198,11 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
             continue; /* a unit of an earlier lab: only the workers of its own lab run .cu units */
         b->cuda = b->cuda || cuda;
         status = cuda ? mg_find_emulator(b, emulator) : MT_OK;
-        if (can_wait(b, info, unit))
+        const char *tree = cuda ? "traced" : "units";
+        if (can_wait(b, info, tree, unit))
             strcpy(b->unasked[b->unaskeds++], unit);
         else
-            jobs[count++] = (job){ .tree = cuda ? "traced" : "units", .unit = unit };
+            jobs[count++] = (job){ .tree = tree, .unit = unit };
     }
     if (status == MT_OK)
         status = make_units(b, info, jobs, count, log, size);

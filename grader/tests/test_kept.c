@@ -139,6 +139,10 @@ Test(kept, a_unit_of_another_step_waits_until_it_is_called, .init = open_toy, .f
     called = NULL;
     cr_expect_eq(compiled(false), OTHER);
     cr_expect_eq(waiting, 0, "all of a lab are compiled");
+    toy_shell("cp %s/mine/other.c %s/units/90-toy/", t.root, t.build);
+    step = "90.1";
+    compiled(false);
+    cr_expect_eq(waiting, 0, "the reference's object is there");
 }
 
 Test(kept, only_the_newest_stay, .init = open_toy, .fini = close_toy)
