@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, units with empty regions earn 0, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
+# labs.sh BUILD [LAB...] -- tests the checks: for every lab with checks, or these (02), the skeleton earns 0 points with every row TODO, units with empty regions earn 0, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
 # Without the emulator a lab with .cu units is skipped, with a note.
 # If the solution misses points only in timed rows (": speed") or in rows with ERROR, CRASH or TIMEOUT, the machine may be busy: their steps are graded once more, and where a row is
 # INCONCLUSIVE up to four times, with increasing pauses (.ci/test has the rule). A row that is still INCONCLUSIVE then is reported as not measured. A wrong value is a failure at once.
@@ -72,8 +72,9 @@ grade_unwritten() {
     [ $ok = yes ] || printf '%s\n' "$out"
 }
 
-for info in labs/"${2:+$2-}"*/lab.json; do
+for info in labs/*/lab.json; do
     lab=$(basename "$(dirname "$info")") number=${lab%%-*}
+    [ $# -eq 1 ] || [[ " ${*:2} " == *" $number "* ]] || continue
     if compgen -G "solutions/$lab/*.cu" >/dev/null && [ ! -x "$build/emu/cuemu" ]; then
         printf '  %-28s skipped   %s\n' "$number" "$build/emu is missing: install g++ and run make, without CUDA=off"
         continue
