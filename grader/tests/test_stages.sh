@@ -88,4 +88,6 @@ check "and counted" says "tools: 5 passed, 0 failed"
 check "fails both times" run 1 "$dir/bad" "$dir/good"
 check "its second counts" says "tools: 3 passed, 1 failed"
 check "its name" says "failed: $dir/bad: FAIL always"
+SKIP='/(once|bad)$' check "some are left out" run 0 "$dir/good" "$dir/bad" "$dir/once"
+check "and not counted" says "tools: 2 passed, 0 failed"
 finish .ci/test
