@@ -5,11 +5,13 @@
 $(REF)/bin/kit: $(REF)/obj/grader/release/kit.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
 grader: $(REF)/bin/kit
-.PHONY: release stage course
+.PHONY: release stage objects course
 release: $(REF)/bin/kit
 	@CC="$(CC)" NVCC="$(NVCC)" CFLAGS="$(filter-out -march=%,$(CFLAGS))" COURSE=$(call quote,COURSE) \
 	    grader/release/release.sh $(REF) $(call quote,OUT) $(call quote,LABS)
 stage: $(REF)/bin/strip
 	@grader/release/stage.sh $(REF) $(call quote,OUT) $(call quote,LAB)
+# What make stage and release read and copy: objects. No program is linked for that.
+objects: $(call obj,$(APPS) $(TESTS)) $(if $(filter-out off,$(CUDA)),$(CUDA_OBJ)) grader
 course: $(REF)/bin/kit
 	@$(REF)/bin/kit course $(if $(value COURSE),$(call quote,COURSE),course.json)
