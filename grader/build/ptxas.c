@@ -24,7 +24,7 @@ typedef struct facts {
 
 /* Bytes of a thread outside of its registers. An array whose index is not known is in local memory as a whole; a right
  * unit may spill some registers, which cost less. */
-enum { ARCHS = 2, MOST_LOCAL = 32, MOST_SPILLED = 128, DEFAULT_THREADS = 256 };
+enum { ARCHS = 2, LOG_SIZE = 8192, MOST_LOCAL = 32, MOST_SPILLED = 128, DEFAULT_THREADS = 256 };
 static const struct {
     int arch, shared; /* bytes of a multiprocessor */
 } archs[ARCHS] = { { 80, 164 << 10 }, { 90, 228 << 10 } };
@@ -106,8 +106,8 @@ static int block_of(const char *ptx, const char *name)
  * smem" */
 static void read_ptxas(facts *f, char *log, const char *ptx, int room)
 {
-    char name[256] = "";
-    for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
+    char name[256] = "", *rest = log;
+    for (char *line; (line = strtok_r(rest, "\n", &rest));) {
         char *entry = strstr(line, "entry function '");
         if (entry)
             snprintf(name, sizeof name, "%.*s", (int)strcspn(entry + 16, "'"), entry + 16);
@@ -153,63 +153,78 @@ static void read_ptx(facts *f, const char *ptx)
 
 static bool recall(const char *text, facts *f)
 {
-    for (int i = 0; i < ARCHS; i++) {
-        int read = 0;
-        if (sscanf(text, "%d %d %d %d %d %d %d %d %d %d %d\n%n", &f[i].arch, &f[i].kernels, &f[i].registers,
-                   &f[i].local, &f[i].spilled, &f[i].shared, &f[i].threads, &f[i].blocks, &f[i].wide_loads,
-                   &f[i].async_copies, &f[i].tensor, &read) != 11)
-            return false;
-        text += read;
-    }
-    return true;
+    int read = 0;
+    return sscanf(text, "%d %d %d %d %d %d %d %d %d %d %d\n%n", &f->arch, &f->kernels, &f->registers, &f->local,
+                  &f->spilled, &f->shared, &f->threads, &f->blocks, &f->wide_loads, &f->async_copies, &f->tensor,
+                  &read) == 11 &&
+           read > 0;
 }
 
 static void remember(const facts *f, char *text, size_t size)
 {
-    for (int i = 0, n = 0; i < ARCHS && n < (int)size; i++)
-        n += snprintf(text + n, size - (size_t)n, "%d %d %d %d %d %d %d %d %d %d %d\n", f[i].arch, f[i].kernels,
-                      f[i].registers, f[i].local, f[i].spilled, f[i].shared, f[i].threads, f[i].blocks, f[i].wide_loads,
-                      f[i].async_copies, f[i].tensor);
+    snprintf(text, size, "%d %d %d %d %d %d %d %d %d %d %d\n", f->arch, f->kernels, f->registers, f->local, f->spilled,
+             f->shared, f->threads, f->blocks, f->wide_loads, f->async_copies, f->tensor);
 }
 
 /* ---- the facts of a unit ------------------------------------------------------------------------ */
 
-static mt_status measure(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, bool *alone,
-                         char *log, size_t size)
+static mt_status measure(const mg_build *b, const char *id, const char *nvcc, const char *unit, int room, facts *f,
+                         bool *alone, char log[LOG_SIZE])
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    mg_path(folder, "%s/obj/ptxas", b->scratch);
+    mg_path(folder, "%s/obj/ptxas/%d", b->scratch, f->arch);
     mt_status status = mg_folder(folder, true);
-    for (int i = 0; status == MT_OK && i < ARCHS; i++) {
-        f[i] = (facts){ .arch = archs[i].arch };
-        status = compile(b, id, nvcc, unit, archs[i].arch, folder, alone, log, size);
-        mg_path(path, "%s/%.*s.ptx", folder, (int)strcspn(unit, "."), unit);
-        if (status == MT_OK)
-            status = mg_is_plain(path);
-        char *ptx = status == MT_OK ? mg_read_text(path) : NULL;
-        if (ptx) {
-            read_ptx(&f[i], ptx);
-            read_ptxas(&f[i], log, ptx, archs[i].shared);
-        }
-        free(ptx);
+    if (status == MT_OK)
+        status = compile(b, id, nvcc, unit, f->arch, folder, alone, log, LOG_SIZE);
+    mg_path(path, "%s/%.*s.ptx", folder, (int)strcspn(unit, "."), unit);
+    if (status == MT_OK)
+        status = mg_is_plain(path);
+    char *ptx = status == MT_OK ? mg_read_text(path) : NULL;
+    if (ptx) {
+        read_ptx(f, ptx);
+        read_ptxas(f, log, ptx, room);
+    }
+    free(ptx);
+    return status;
+}
+
+/* For an architecture of `archs`. */
+static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, const char *unit, int which, facts *f,
+                          char log[LOG_SIZE])
+{
+    char source[PATH_MAX], text[256], how[32];
+    bool alone = true;
+    mg_path(source, "labs/%s/%s", id, unit);
+    snprintf(how, sizeof how, "ptxas%d", archs[which].arch);
+    if (mg_kept_take(b, how, source, NULL, text, sizeof text) && recall(text, f))
+        return MT_OK;
+    *f = (facts){ .arch = archs[which].arch };
+    mt_status status = measure(b, id, nvcc, unit, archs[which].shared, f, &alone, log);
+    if (status == MT_OK && alone) {
+        remember(f, text, sizeof text);
+        mg_kept_put(b, how, source, NULL, text);
     }
     return status;
 }
 
-static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, char *log,
-                          size_t size)
+/* For all architectures, at once. On failure `log` and the last error are those of the first that failed. */
+static mt_status all_facts(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts f[ARCHS],
+                           char log[LOG_SIZE])
 {
-    char source[PATH_MAX], text[1024];
-    mg_path(source, "labs/%s/%s", id, unit);
-    if (mg_kept_take(b, "ptxas", source, NULL, text, sizeof text) && recall(text, f))
-        return MT_OK;
-    bool alone = true;
-    mt_status status = measure(b, id, nvcc, unit, f, &alone, log, size);
-    if (status == MT_OK && alone) {
-        remember(f, text, sizeof text);
-        mg_kept_put(b, "ptxas", source, NULL, text);
+    char said[ARCHS][LOG_SIZE] = { 0 }, why[ARCHS][1024];
+    mt_status status[ARCHS];
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < ARCHS; i++) {
+        status[i] = facts_of(b, id, nvcc, unit, i, &f[i], said[i]);
+        snprintf(why[i], sizeof why[i], "%s", mt_last_error());
     }
-    return status;
+    for (int i = 0; i < ARCHS; i++) {
+        if (status[i] == MT_OK)
+            continue;
+        memcpy(log, said[i], LOG_SIZE);
+        return mt_fail(status[i], "%s", why[i]);
+    }
+    return MT_OK;
 }
 
 /* ---- the row ------------------------------------------------------------------------------------- */
@@ -258,14 +273,14 @@ static void describe(const facts *f, mg_fact fact, char *text, size_t size)
 void mg_compiled_fact(mg_run *run, const char *unit, mg_fact fact)
 {
     facts f[ARCHS];
-    char log[8192] = "", text[ARCHS][120];
+    char log[LOG_SIZE] = "", text[ARCHS][120];
     const char *nvcc = find_nvcc();
     const mg_bench *bench = run->bench;
     if (!nvcc) {
         mg_note(run, "not compiled for a GPU: there is no nvcc");
         return;
     }
-    mt_status status = facts_of(&bench->build, bench->info.id, nvcc, unit, f, log, sizeof log);
+    mt_status status = all_facts(&bench->build, bench->info.id, nvcc, unit, f, log);
     if (status != MT_OK) {
         mg_hint(run, "the emulator compiles this unit, but nvcc does not: see its message");
         mg_judge(run, status == MT_ERR_UNAVAILABLE ? MG_ERROR : MG_FAIL, "nvcc: %s\n%.600s", mt_last_error(), log);
