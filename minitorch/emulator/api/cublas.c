@@ -1,4 +1,4 @@
-/* cublas.c -- cuBLAS's matrix products: checks of the arguments, then gemm.c.
+/* cublas.c -- cuBLAS's products: checks of the arguments, then gemm.c.
  *
  * A common mistake is to pass row-major matrices with their row-major leading dimension. A leading dimension that is
  * impossible for the column-major shape is refused with a message that gives the shape, and so is a matrix that does
@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "emulator/api/gemm.h"
 #include "emulator/api/pending.h"
 #include "emulator/api/stream.h"
@@ -91,6 +92,11 @@ const char *cublasGetStatusString(cublasStatus_t status)
     return "unknown cuBLAS status";
 }
 
+size_t cublasGetCudartVersion(void)
+{
+    return CUDART_VERSION;
+}
+
 /* ---- products ---------------------------------------------------------------------------------------------------- */
 
 static size_t size_of(cudaDataType type)
@@ -99,23 +105,23 @@ static size_t size_of(cudaDataType type)
 }
 
 /* Checks element type and leading dimension of the stored rows x cols matrix, and that one live allocation holds it. */
-static cublasStatus_t check_matrix(const char *name, const emu_matrix *x, int64_t rows, int64_t cols, uintptr_t pc)
+static cublasStatus_t check_matrix(char name, const emu_matrix *x, int64_t rows, int64_t cols, uintptr_t pc)
 {
     if (x->type != CUDA_R_32F && x->type != CUDA_R_16F && x->type != CUDA_R_16BF)
-        return invalid(pc, "%s has element type %d: the emulator supports f32, f16 and bf16", name, (int)x->type);
+        return invalid(pc, "%c has element type %d: the emulator supports f32, f16 and bf16", name, (int)x->type);
     if (x->ld < (rows > 1 ? rows : 1))
         return invalid(pc,
-                       "%s is stored as %lld x %lld, column-major, so its leading dimension is at least %lld, not %lld",
+                       "%c is stored as %lld x %lld, column-major, so its leading dimension is at least %lld, not %lld",
                        name, (long long)rows, (long long)cols, (long long)rows, (long long)x->ld);
     if (!rows || !cols)
         return CUBLAS_STATUS_SUCCESS;
     const emu_allocation *a = emu_find(x->data);
     size_t needed = ((size_t)(x->ld * (cols - 1)) + (size_t)rows) * size_of(x->type);
     if (!a || a->freed)
-        return invalid(pc, "%s (%p) is %s", name, x->data, a ? "freed memory" : "not device memory");
+        return invalid(pc, "%c (%p) is %s", name, x->data, a ? "freed memory" : "not device memory");
     if ((size_t)((char *)x->data - a->begin) + needed > a->size)
         return invalid(
-            pc, "%s, %lld x %lld with leading dimension %lld, needs %zu bytes, but only %td are left in its allocation",
+            pc, "%c, %lld x %lld with leading dimension %lld, needs %zu bytes, but only %td are left in its allocation",
             name, (long long)rows, (long long)cols, (long long)x->ld, needed,
             (ptrdiff_t)a->size - ((char *)x->data - a->begin));
     return CUBLAS_STATUS_SUCCESS;
@@ -141,6 +147,7 @@ typedef struct product {
     int64_t m, n, k;
     float alpha, beta;
     emu_matrix a, b, c;
+    char name[4]; /* of a, b and c, in messages */
 } product;
 
 /* The low bits of f32 operands that tensor cores do not take: 13 in TF32, and in f16, whose smaller range is left out;
@@ -165,9 +172,9 @@ static cublasStatus_t multiply(cublasHandle_t handle, product *p, cublasComputeT
         return invalid(pc, "negative size: m %lld, n %lld, k %lld", (long long)p->m, (long long)p->n, (long long)p->k);
     int64_t a_rows = p->a.transposed ? p->k : p->m, a_cols = p->a.transposed ? p->m : p->k;
     int64_t b_rows = p->b.transposed ? p->n : p->k, b_cols = p->b.transposed ? p->k : p->n;
-    cublasStatus_t status = check_matrix("A", &p->a, a_rows, a_cols, pc);
-    status = status ? status : check_matrix("B", &p->b, b_rows, b_cols, pc);
-    status = status ? status : check_matrix("C", &p->c, p->m, p->n, pc);
+    cublasStatus_t status = check_matrix(p->name[0], &p->a, a_rows, a_cols, pc);
+    status = status ? status : check_matrix(p->name[1], &p->b, b_rows, b_cols, pc);
+    status = status ? status : check_matrix(p->name[2], &p->c, p->m, p->n, pc);
     if (status || !p->m || !p->n)
         return status;
     const emu_allocation *used[] = { emu_find(p->a.data), emu_find(p->b.data), emu_find(p->c.data) };
@@ -202,7 +209,7 @@ static emu_matrix matrix(const void *data, cudaDataType type, cublasOperation_t 
 static product product_of(int64_t m, int64_t n, int64_t k, const void *alpha, const void *beta, emu_matrix a,
                           emu_matrix b, emu_matrix c)
 {
-    return (product){ m, n, k, *(const float *)alpha, *(const float *)beta, a, b, c };
+    return (product){ m, n, k, *(const float *)alpha, *(const float *)beta, a, b, c, "ABC" };
 }
 
 cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
@@ -220,6 +227,18 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
 {
     product p = product_of(m, n, k, alpha, beta, matrix(a, CUDA_R_32F, op_a, lda), matrix(b, CUDA_R_32F, op_b, ldb),
                            matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc));
+    return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
+}
+
+/* As rows, y = alpha x op(A)^T + beta y: steps from element to element are then leading dimensions. */
+cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const float *alpha,
+                           const float *a, int lda, const float *x, int x_step, const float *beta, float *y, int y_step)
+{
+    const bool plain = op == CUBLAS_OP_N;
+    product p = product_of(1, plain ? m : n, plain ? n : m, alpha, beta, matrix(x, CUDA_R_32F, CUBLAS_OP_N, x_step),
+                           matrix(a, CUDA_R_32F, plain ? CUBLAS_OP_T : CUBLAS_OP_N, lda),
+                           matrix(y, CUDA_R_32F, CUBLAS_OP_N, y_step));
+    memcpy(p.name, "xAy", sizeof p.name);
     return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
 }
 

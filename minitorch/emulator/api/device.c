@@ -32,6 +32,12 @@ cudaError_t cudaSetDevice(int device)
     API_END(emu_check_device(device, HERE, __func__));
 }
 
+cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted)
+{
+    (void)wanted;
+    return cudaGetDevice(device);
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
     API_BEGIN();

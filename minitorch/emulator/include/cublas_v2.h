@@ -56,6 +56,11 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* rounds f32 operands */
 const char *cublasGetStatusString(cublasStatus_t status);
+size_t cublasGetCudartVersion(void);
+
+cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const float *alpha,
+                           const float *a, int lda, const float *x, int x_step, const float *beta, float *y,
+                           int y_step);
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
                            const float *alpha, const float *a, int lda, const float *b, int ldb, const float *beta,

@@ -100,12 +100,12 @@ CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, 
     CUEMU_HALF_OPERATOR(H, H2, -, __hsub)                                                                            \
     CUEMU_HALF_OPERATOR(H, H2, *, __hmul)                                                                            \
     CUEMU_HALF_OPERATOR(H, H2, /, __hdiv)                                                                            \
-    CUEMU_HALF_COMPARISON(H, <, __hlt)                                                                               \
-    CUEMU_HALF_COMPARISON(H, <=, __hle)                                                                              \
-    CUEMU_HALF_COMPARISON(H, >, __hgt)                                                                               \
-    CUEMU_HALF_COMPARISON(H, >=, __hge)                                                                              \
-    CUEMU_HALF_COMPARISON(H, ==, __heq)                                                                              \
-    CUEMU_HALF_COMPARISON(H, !=, __hne)                                                                              \
+    CUEMU_HALF_COMPARISON(H, H2, ==, __heq)                                                                          \
+    CUEMU_HALF_COMPARISON(H, H2, <, __hlt)                                                                           \
+    CUEMU_HALF_COMPARISON(H, H2, <=, __hle)                                                                          \
+    CUEMU_HALF_COMPARISON(H, H2, >, __hgt)                                                                           \
+    CUEMU_HALF_COMPARISON(H, H2, >=, __hge)                                                                          \
+    CUEMU_HALF_COMPARISON(H, H2, !=, __hne)                                                                          \
     CUEMU_HALF_FUNCTION(H, operator-, H x, H(-(float)x))                                                             \
     CUEMU_HALF_FUNCTION(H, __hneg, H x, H(-(float)x))                                                                \
     CUEMU_HALF_FUNCTION(H, __habs, H x, H(fabsf((float)x)))                                                          \
@@ -141,8 +141,11 @@ CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, 
     CUEMU_HALF_FUNCTION(H &, operator op##=, CUEMU_PAIR(H & a, H b), a = a op b)             \
     CUEMU_HALF_FUNCTION(H2, operator op, CUEMU_PAIR(H2 a, H2 b), H2(a.x op b.x, a.y op b.y)) \
     CUEMU_HALF_FUNCTION(H2 &, operator op##=, CUEMU_PAIR(H2 & a, H2 b), a = a op b)
-#define CUEMU_HALF_COMPARISON(H, op, function)                                         \
-    CUEMU_HALF_FUNCTION(bool, operator op, CUEMU_PAIR(H a, H b), (float)a op(float) b) \
-    CUEMU_HALF_FUNCTION(bool, function, CUEMU_PAIR(H a, H b), (float)a op(float) b)
+/* The functions are false where a number is NaN; of the operators != is true there. */
+#define CUEMU_HALF_COMPARISON(H, H2, op, function)                                       \
+    CUEMU_HALF_FUNCTION(bool, operator op, CUEMU_PAIR(H a, H b), (float)a op(float) b)   \
+    CUEMU_HALF_FUNCTION(bool, function, CUEMU_PAIR(H a, H b), a op b &&a == a && b == b) \
+    CUEMU_HALF_FUNCTION(H2, function##2, CUEMU_PAIR(H2 a, H2 b),                         \
+                        H2(H(function(a.x, b.x) ? 1.0f : 0.0f), H(function(a.y, b.y) ? 1.0f : 0.0f)))
 
 #endif

@@ -114,7 +114,9 @@ static void cublas()
     int row_major = cublasSgemm(handle, n, n, 4, 2, 2, &one, a.data, 2, b.data, 2, &one, c.data, 4);
     // ERROR A, 4 x 3
     int too_small = cublasSgemm(handle, n, n, 4, 2, 3, &one, a.data, 4, b.data, 3, &one, c.data, 4);
-    EXPECT("cuBLAS", row_major == CUBLAS_STATUS_INVALID_VALUE && too_small == CUBLAS_STATUS_INVALID_VALUE);
+    // ERROR x, 1 x 9
+    int short_x = cublasSgemv(handle, n, 2, 9, &one, c.data, 2, a.data, 1, &one, b.data, 1);
+    EXPECT("cuBLAS", short_x && row_major == CUBLAS_STATUS_INVALID_VALUE && too_small == CUBLAS_STATUS_INVALID_VALUE);
     cublasDestroy(handle);
 }
 

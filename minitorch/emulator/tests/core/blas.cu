@@ -75,6 +75,15 @@ int main()
     EXPECT("batched", cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, 4, b.data,
                                                 2, 4, &zero, c.data, 2, 4, 3) == CUBLAS_STATUS_SUCCESS &&
                           all_are(c.read(), [](int) { return 2; }));
+
+    // y = 2 op(A) x + y, A = [[1, 2, 3], [4, 5, 6]] with a leading dimension of 3, every second element of x.
+    buffer<float> wide(std::vector<float>{ 1, 4, 9, 2, 5, 9, 3, 6 }), x(std::vector<float>{ 1, 9, -1, 9, 2 });
+    buffer<float> y(std::vector<float>{ 10, 20, 30 });
+    const float two = 2;
+    cublasSgemv(handle, CUBLAS_OP_N, 2, 3, &two, wide.data, 3, x.data, 2, &one, y.data, 2);
+    EXPECT("gemv", (y.read() == std::vector<float>{ 20, 20, 52 })); // 2 (1 - 2 + 6), 2 (4 - 5 + 12)
+    cublasSgemv(handle, CUBLAS_OP_T, 2, 3, &two, wide.data, 3, x.data, 2, &zero, y.data, 1);
+    EXPECT("gemv, transposed", (y.read() == std::vector<float>{ -6, -6, -6 })); // 2 (1 - 4), 2 (2 - 5), 2 (3 - 6)
     EXPECT("destroy", cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
     EXPECT("destroyed", cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, b.data, 2, &zero,
                                     c.data, 2) == CUBLAS_STATUS_NOT_INITIALIZED);

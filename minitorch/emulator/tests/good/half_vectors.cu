@@ -17,6 +17,20 @@ __global__ void clip(half *x, int n)
         x[i] = __float2half(4.0f) + __float2half(0.5f) * (x[i] - __float2half(4.0f));
 }
 
+// Pairs of 1 and 0: false for NaN, also with !=, of which the operator is true.
+__global__ void compare(float *out, const __half2 *x)
+{
+    const __half2 four = __half2half2(__float2half(4.0f)),
+                  pairs[] = { __hgt2(x[0], four), __hge2(x[0], four), __hlt2(x[0], four),
+                              __hle2(x[0], four), __heq2(x[0], four), __hne2(x[0], four) };
+    for (int i = 0; i < 6; i++) {
+        out[2 * i] = __low2float(pairs[i]);
+        out[2 * i + 1] = __high2float(pairs[i]);
+    }
+    out[12] = __hne(x[0].y, four.y);
+    out[13] = x[0].y != four.y;
+}
+
 int main()
 {
     const int n = 128;
@@ -32,6 +46,15 @@ int main()
     for (int i = 0; i < n; i++) {
         float want = 1.0f + 0.03125f * (float)i;
         EXPECT(near(__half2float(got[i]), want > 4.0f ? 4.0f + 0.5f * (want - 4.0f) : want, 0.004f));
+    }
+    for (int nan = 0; nan < 2; nan++) {
+        half *pair = upload(std::vector<half>{ __float2half(5.0f), __float2half(nan ? NAN : 4.0f) });
+        float *out = upload(std::vector<float>(14));
+        compare<<<1, 1>>>(out, (const __half2 *)pair);
+        const std::vector<float> want = nan ? std::vector<float>{ 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1 }
+                                            : std::vector<float>{ 1, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0 };
+        EXPECT(take(out, 14) == want);
+        CUDA(cudaFree(pair));
     }
     CUDA(cudaFree(dx));
 }
