@@ -26,12 +26,16 @@ said "stage 08" 10 # text/ and its unit, and a file of core/ with a later row
 said "stage 15" 12 # cuda/ and a_cuda.c, too; never emulator and tests
 said files 7
 check "the parts of stage 05" test "$("$tree/grader/tools/figures.sh" parts 05 | head -n 1)" = "all: 7 lines, headers 0, braces and directives 3, refusals 0, others 4"
+lines=$(cat "$tree"/grader/tools/{,record/}*.* "$tree"/grader/tools/lint-exceptions | wc -l)
+said grader "$lines"
 said median 1
 said long 0
 { echo 'int f(void)' && echo '{' && printf '    g();\n%.0s' {1..59} && echo '}'; } >"$tree/minitorch/core/long.c"
 yes '' | head -401 >"$tree/minitorch/core/file.c"
+mkdir -p "$tree/grader"/{checks,worker,mutants} && echo 'int a;' | tee "$tree"/grader/{checks/02-a.c,checks/16-conv.c,worker/calls_16_b.c,mutants/17.txt} >/dev/null
 "$tree/grader/tools/figures.sh" >"$dir/out" 2>"$dir/log"
 said long 2
+said grader $((lines + 1)) # a lab that was added is not counted
 
 # Step 3 begins with the third call of the function whose name is given to the recorder.
 cat >"$dir/loop.c" <<'EOF'
