@@ -33,10 +33,10 @@ for name in labs/*/lab.json; do
     name=$(basename "${name%/lab.json}") number=${name%%-*}
     [ "$((10#$number))" -le "$((10#$last))" ] || later+=(":!labs/$name" ":!solutions/$name" ":!grader/checks/$number-*" ":!grader/worker/calls_$number*")
 done
-git ls-files -z -- .clang-format .devcontainer .gitignore LICENSE Makefile .ci/{deps,run,test,unit} datasets ':!datasets/tests' \
+git ls-files -z -- .clang-format .devcontainer .vscode .gitignore LICENSE Makefile .ci/{deps,run,test,unit} datasets ':!datasets/tests' \
     minitorch ':!minitorch/tests/*.sh' ':!minitorch/tests/*.bash' ':!minitorch/tests/*.py' ':!minitorch/tests/cuda' ':!minitorch/emulator/tests' \
     labs ':(exclude,glob)labs/**/*.c' ':(exclude,glob)labs/**/*.cu' solutions docs/{DEBUGGING,DIAGNOSTICS,EMULATOR,GLOSSARY,GRADING,OWN_PROGRAM,STYLE,TOUR,WORKLOG}.md docs/images \
-    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker,checks} grader/tools/{lab,labs,progress,debug,editor,scratch,skeleton,grow}.sh grader/tools/{strip,frontend}.c grader/tools/scratch.awk grader/tools/record/sample.c "${later[@]}" |
+    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker,checks} grader/tools/{lab,labs,progress,debug,editor,scratch,skeleton,grow}.sh grader/tools/{strip,frontend}.c grader/tools/printers.py grader/tools/scratch.awk grader/tools/record/sample.c "${later[@]}" |
     xargs -0r cp -a --parents -t "$tree" # tar fails if a file gets another link while it is read, as the grader gives headers and objects
 cp -r $here/stage/. "$tree"
 for unit in "$tree"/solutions/*/*.c*; do # not from labs/, where someone may have worked

@@ -62,6 +62,7 @@ mkdir -p "$tree/build/release" && cp -r build/release/{obj,worker,emu,lib*.a,*.m
 rm -f "$tree"/build/release/obj/grader/{labs,checks/01-matmul}.*
 find "$tree/build" -type f -exec touch {} +
 expect "its page for language models has the course's policy" 0 "explain, review, write or correct anything that belongs to a lab" cat "$tree/.github/copilot-instructions.md"
+check "what gdb and an editor use" test -e "$tree/grader/tools/printers.py" -a -e "$tree/.vscode/launch.json" -a -e "$tree/docs/WORKLOG.md"
 expect "and where hints are" 0 "## Where hints are" cat "$tree/AGENTS.md"
 expect "it builds" 0 "" make -s -C "$tree" build/release/bin/grade build/release/defined build/release/worker/launch
 expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/00-tensors/view.o" "$tree/reference/native/units/00-tensors/view.o"

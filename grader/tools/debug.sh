@@ -53,12 +53,13 @@ while read -r part; do
     esac
 done <"$out/calls.parts"
 "${link[@]}" "${objects[@]}" -Wl,--defsym=mg_calls="mg_calls_$number" -lcjson -lm -ldl -o "$out/replay"
+ln -sf "$number/replay" "$number/calls" build/debug # for .vscode/launch.json
 
 export ASAN_OPTIONS=detect_leaks=0:print_legend=0:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1 CUEMU_LEAKS=0
 if [ -n "${GDB:-}" ]; then
     command -v gdb >/dev/null || { echo "debug: GDB=1 needs gdb: apt-get install gdb" && exit 1; }
     function=$(strings -n 4 "$out/calls" | grep -m1 '^mt_' || true)
-    exec gdb -q ${function:+-ex "break ${function%% *}"} ${GDB_COMMANDS:+-ex "$GDB_COMMANDS"} -ex run --args "$out/replay" "$out/calls"
+    exec gdb -q -ex "source grader/tools/printers.py" ${function:+-ex "break ${function%% *}"} ${GDB_COMMANDS:+-ex "$GDB_COMMANDS"} -ex run --args "$out/replay" "$out/calls"
 fi
 echo
 echo "The same calls outside the sandbox ($out/replay $out/calls):"
