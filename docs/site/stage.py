@@ -252,7 +252,7 @@ def navigation():
 
     def take(*names):
         return [left.pop(name) for name in names if name in left]
-    study, map_and_words = take("SELF_STUDY"), take("MAP", "GLOSSARY", "STYLE")
+    study, map_and_words = take("SELF_STUDY"), take("MAP", "NAMES", "GLOSSARY", "STYLE")
     claims, instructors = take("CLAIMS"), take("INSTRUCTORS", "LECTURES", "GRADING", "SECURITY")
     guides = take("TOUR", "OWN_PROGRAM", "DEBUGGING", "DIAGNOSTICS", "EMULATOR", "OPTIONS", "PROFILING", "STRATEGY")
     results = sorted((p for p in pages if p.startswith("docs/results/")), key=lambda p: not p.endswith("README.md"))

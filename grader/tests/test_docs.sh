@@ -28,6 +28,10 @@ steps() {
     done
 }
 expect "core and optional steps" 0 "" test "$(steps)" = ""
+# Each function that NAMES.md gives with a step is written in that step.
+unknown=$(grep -oE '`mt_\w+` \([0-9.]+\)' docs/NAMES.md | sed -E 's/`(mt_\w+)` \(([0-9.]+)\)/| \2 | `\1` |/' |
+    while read -r row; do grep -qF "$row" docs/MAP.md || echo "$row"; done)
+expect "functions and their steps" 0 "" test "$unknown" = ""
 
 # A line of code fits the page, where about 100 columns are seen; what a program prints is as wide as it is.
 wide() { awk '/^```/ { fenced = !fenced } !fenced && /^    / && length > 104 { print FILENAME ":" FNR ": " length - 4 " columns" }' README.md labs/*/README.md; }
