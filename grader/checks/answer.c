@@ -101,6 +101,11 @@ bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
     return good;
 }
 
+bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count)
+{
+    return mg_searched_and_judge(run, true, answers, count);
+}
+
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count)
 {
     return mg_judge_answers(run, searched ? mg_shared_call(run) : mg_call(run), answers, count);

@@ -51,6 +51,8 @@ bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user);
 /* mg_threads_and_judge -- the same with one, two and three threads, of which all must give the same bits. */
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count);
 
-/* mg_searched_and_judge -- the same; if `searched` (one large call of a row), with four threads, which are searched for
- * data races (traffic.h). */
+/* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
+bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
+
+/* mg_searched_and_judge -- search for data races if `searched` (one large call of a row), else only judge. */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);

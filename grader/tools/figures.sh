@@ -44,7 +44,7 @@ stage 08           11202 8000
 stage 15           32307 26000
 files              456 300
 median             75 110
-grader             101198 95000
+grader             101230 95000
 long               0 0
 mnist runs lines   1526 1500
 mnist runs files   50 30
