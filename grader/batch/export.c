@@ -191,7 +191,7 @@ static void line_csv(FILE *out, mg_book *book, const mg_lab *lab, const mg_pupil
 }
 
 mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const mg_students *students,
-                    const char *format, const char *path, mg_exported *told)
+                    const char *format, const char *path, mg_exported *counts)
 {
     static const struct {
         const char *name;
@@ -218,19 +218,19 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *cours
     MT_CHECK(out, "out of memory");
     if (status == MT_OK)
         formats[f].head(out, book, lab, &t);
-    *told = (mg_exported){ 0 };
+    *counts = (mg_exported){ 0 };
     for (int64_t i = 0; status == MT_OK && i < t.count; i++) {
         const mg_pupil *p = &t.pupil[i];
         bool refused = !p->graded && strcmp(p->state, "refused") == 0;
-        told->refused += refused;
-        told->open += !p->graded && !refused && !p->excused;
+        counts->refused += refused;
+        counts->open += !p->graded && !refused && !p->excused;
         if (formats[f].takes && !formats[f].takes(p))
             continue;
         formats[f].line(out, book, lab, p);
         fputc('\n', out);
-        told->students++;
+        counts->students++;
     }
-    if (status == MT_OK && formats[f].takes == takes_moodle && told->students == 0)
+    if (status == MT_OK && formats[f].takes == takes_moodle && counts->students == 0)
         status = mt_fail(MT_ERR_ARGUMENT,
                          "%s knows students by its own numbers, and none of these submissions was "
                          "downloaded there: use csv",

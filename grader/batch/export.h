@@ -15,4 +15,4 @@ typedef struct mg_exported {
  * `format`: "canvas", "moodle", "gradescope", as those systems import grades; "csv": with the points of every step. A
  * submission without a grade (refused, not finished, an error of the grader) has an empty cell. */
 mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const mg_students *students,
-                    const char *format, const char *path, mg_exported *told);
+                    const char *format, const char *path, mg_exported *counts);

@@ -145,16 +145,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static mt_status export_lab(mg_book *book, const command *c, const mg_plan *plan)
 {
     char path[PATH_MAX];
-    mg_exported told;
+    mg_exported counts;
     mg_path(path, "%s/%.2s-%s.csv", plan->out, plan->lab->id, c->format);
-    mt_status status = mg_export(book, plan->lab, c->batch.course_lab, &c->students, c->format, path, &told);
+    mt_status status = mg_export(book, plan->lab, c->batch.course_lab, &c->students, c->format, path, &counts);
     if (status != MT_OK)
         return status;
-    printf("%s: %lld students\n", path, (long long)told.students);
-    if (told.open)
-        printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)told.open);
-    if (told.refused)
-        printf("%lld were refused and have no points there: FORMAT=csv has the reasons\n", (long long)told.refused);
+    printf("%s: %lld students\n", path, (long long)counts.students);
+    if (counts.open)
+        printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)counts.open);
+    if (counts.refused)
+        printf("%lld were refused and have no points there: FORMAT=csv has the reasons\n", (long long)counts.refused);
     return mg_progress_open(book, plan->lab->id, NULL);
 }
 

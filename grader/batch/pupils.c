@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a reading knows besides the table. */
+/* What a function that reads students needs besides the table. */
 typedef struct reading {
     mg_pupils *to;
     mg_book *book;
@@ -138,7 +138,7 @@ static void take_for_team(const reading *r, const mg_pupil *p)
             take(r, named(*p, s, i, i != p->member));
 }
 
-/* Those without a submission. */
+/* Students without a submission, of whom students.csv says something. */
 static void take_hands(const reading *r)
 {
     for (int64_t i = 0; r->students && i < r->students->members; i++) {

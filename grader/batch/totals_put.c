@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why a lab has no points, or what its points have to do with: "refused: ...", "3 days more: ill". */
+/* Why a lab has no points, or what was decided about its points: "refused: ...", "3 days more: ill". */
 static void put_remark(FILE *out, const mg_pupil *p)
 {
     if (!p->graded && !p->excused)

@@ -104,7 +104,7 @@ static uint16_t *b_at(const mg_product *p, int64_t k, int64_t j)
     return p->b16 + (p->dims.trans_b ? j * p->dims.ldb + k : k * p->dims.ldb + j);
 }
 
-/* Of matrices without gaps. */
+/* The form of matrices without gaps. */
 static void draw(mg_trial *t, mg_dist a, mg_dist b)
 {
     const int64_t of_a = t->size[0] * t->size[2], of_b = t->size[1] * t->size[2];
@@ -127,7 +127,7 @@ static void far(mg_trial *t)
     draw(t, own, own);
 }
 
-/* Only pairs lose those of bf16. */
+/* Of bf16, only products in pairs lose subnormal numbers. */
 static void subnormal(mg_trial *t)
 {
     if (now.dtype == MT_F16)

@@ -75,7 +75,8 @@ const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab);
  * last 0. A resubmission is judged by its own time. */
 double mg_course_share(const mg_course_lab *lab, time_t submitted);
 
-/* mg_course_late -- days begun since the due date, when it is more than the grace; 0: in time, or no due date. */
+/* mg_course_late -- number of days that have begun since the due date, if the grace is over; 0: in time, or no due
+ * date. */
 double mg_course_late(const mg_course_lab *lab, time_t submitted);
 
 /* mg_course_means -- whether `key` means this row: its step, "01.4", or the step and its name, "01.5 packed: large". */

@@ -45,7 +45,7 @@ struct request {
 };
 
 /* ---- nccl.cu ---- */
-/* Communicators do not block: the result of a call, when it has one; ncclInProgress: it has none at the deadline. */
+/* Waits for the result of a call, because communicators do not block; ncclInProgress: none came by the deadline. */
 ncclResult_t nccl_result(ncclComm_t nccl, ncclResult_t result, double deadline);
 
 /* ---- nccl_run.cu: what mt_comm_engine wants ---- */

@@ -35,7 +35,7 @@ cudaError_t emu_check_side(const void *address, size_t size, bool device, const 
                            const char *what);
 
 /* device.c */
-/* Is it the one that there is? */
+/* Whether the device is device 0, the only one. */
 cudaError_t emu_check_device(int device, uintptr_t pc, const char *what);
 int emu_resident_blocks(int threads, size_t dynamic_shared); /* on one multiprocessor */
 

@@ -45,7 +45,7 @@ cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *cha
     API_END(cudaSuccess);
 }
 
-/* Where the list points to it; NULL: it is none. */
+/* The place in the list that points to this array; NULL: it is not an array. */
 static struct cudaArray **find_array(cudaArray_const_t array)
 {
     struct cudaArray **at = &arrays;
@@ -85,7 +85,7 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* The texels of the resource; false: it has none. */
+/* Finds the texels of the resource; false: it has none. */
 static bool describe(cuemu_texture *t, const cudaResourceDesc *r, cudaChannelFormatDesc *channels)
 {
     switch (r->resType) {

@@ -2,8 +2,8 @@
  *
  * Philox: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Block k of a sequence is
  * philox((k, subsequence), seed), four numbers. XORWOW: Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8
- * (14), 2003; subsequences begin 2^67 numbers apart. Of a float or double, and of a pair of normal numbers by Box and
- * Muller, the formulas are those of cuRAND's guide. */
+ * (14), 2003; subsequences begin 2^67 numbers apart. The formulas of floats, of doubles and of pairs of
+ * normal numbers (by Box and Muller) are those of cuRAND's guide. */
 #ifndef CUEMU_CURAND_KERNEL_H
 #define CUEMU_CURAND_KERNEL_H
 
@@ -98,7 +98,7 @@ CUEMU_INLINE unsigned curand(curandStateXORWOW *s)
 }
 namespace cuemu
 {
-/* By n 2^doublings steps. */
+/* Advances the state by n 2^doublings steps. */
 CUEMU_INLINE void xorwow_advance(curandStateXORWOW *s, unsigned long long n, int doublings)
 {
     uint32_t v[5] = { s->v[0], s->v[1], s->v[2], s->v[3], s->v[4] };
@@ -128,11 +128,11 @@ CUEMU_INLINE void curand_init(unsigned long long seed, unsigned long long subseq
     skipahead(offset, s);
 }
 
-/* ---- distributions, of both ---- */
+/* ---- distributions of both generators ---- */
 
 namespace cuemu
 {
-/* In (0, 1]. */
+/* Uniform numbers in (0, 1]. */
 CUEMU_INLINE float uniform(unsigned x)
 {
     return (float)x * 0x1p-32f + 0x1p-33f;
@@ -165,7 +165,7 @@ CUEMU_INLINE double curand_uniform_double(curandStateXORWOW *s)
 {
     return cuemu::uniform_double(s);
 }
-/* Of one number, as cuRAND's; curand_uniform2_double has all bits of a double. */
+/* Made of one 32-bit number, as in cuRAND; curand_uniform2_double fills all bits of a double. */
 CUEMU_INLINE double curand_uniform_double(curandStatePhilox4_32_10 *s)
 {
     return ((double)curand(s) + 1) * 0x1p-32;

@@ -67,7 +67,7 @@ template <class T, int N = 32> struct WarpReduce : cuemu_logical_warp<N> {
     CUEMU_MEMBER explicit WarpReduce(typename WarpReduce::TempStorage &)
     {
     }
-    /* Of the first `valid` lanes, in lane 0. */
+    /* The reduction of the first `valid` lanes; lane 0 gets it. */
     template <class F> CUEMU_MEMBER T Reduce(T value, F combine, int valid = N)
     {
         for (int distance = 1; distance < N; distance *= 2) {
@@ -127,7 +127,7 @@ enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_R
 template <class T, int X, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1>
 struct BlockReduce : cuemu_block<T, X * Y * Z> {
     using cuemu_block<T, X * Y * Z>::cuemu_block;
-    /* Of the first `valid` threads, in thread 0. */
+    /* The reduction of the first `valid` threads; thread 0 gets it. */
     template <class F> CUEMU_MEMBER T Reduce(T value, F combine, int valid, CUEMU_PLACE)
     {
         typename WarpReduce<T>::TempStorage none;
@@ -228,7 +228,7 @@ template <class T, class In, class Out> __attribute__((flatten)) void cuemu_sum_
 }
 
 struct DeviceReduce {
-    /* `temp` NULL: only tells how many bytes it needs. */
+    /* If `temp` is NULL, only says how many bytes it needs. */
     template <class In, class Out>
     static cudaError_t Sum(void *temp, size_t &bytes, In in, Out out, long long n, cudaStream_t stream = 0, CUEMU_PLACE)
     {

@@ -141,7 +141,7 @@ CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, 
     CUEMU_HALF_FUNCTION(H &, operator op##=, CUEMU_PAIR(H & a, H b), a = a op b)             \
     CUEMU_HALF_FUNCTION(H2, operator op, CUEMU_PAIR(H2 a, H2 b), H2(a.x op b.x, a.y op b.y)) \
     CUEMU_HALF_FUNCTION(H2 &, operator op##=, CUEMU_PAIR(H2 & a, H2 b), a = a op b)
-/* The functions are false where a number is NaN; of the operators != is true there. */
+/* The functions are false where a number is NaN; of the operators, != is true there. */
 #define CUEMU_HALF_COMPARISON(H, H2, op, function)                                       \
     CUEMU_HALF_FUNCTION(bool, operator op, CUEMU_PAIR(H a, H b), (float)a op(float) b)   \
     CUEMU_HALF_FUNCTION(bool, function, CUEMU_PAIR(H a, H b), a op b &&a == a && b == b) \

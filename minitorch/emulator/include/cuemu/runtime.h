@@ -96,7 +96,7 @@ void *cuemu_shared_address(size_t offset);               /* its inverse */
 
 /* ---- textures ---------------------------------------------------------------------------------------------------- */
 
-/* What a cudaTextureObject_t is. */
+/* A cudaTextureObject_t points to one of these. */
 typedef struct cuemu_texture {
     const char *data;
     long width, height, pitch; /* in texels, rows, bytes from row to row */
@@ -104,7 +104,7 @@ typedef struct cuemu_texture {
     int mode[2];               /* cudaTextureAddressMode of x and y */
     int linear, normalized_coordinates;
 } cuemu_texture;
-/* For a read as a type of `size` bytes. */
+/* The texture, for a read as a type of `size` bytes. */
 cuemu_texture cuemu_texture_of(unsigned long long object, size_t size);
 
 /* ---- barriers and warps ------------------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ void cuemu_copy_async(void *shared, const void *global, int size, int zero_fille
 void cuemu_copy_commit(void);
 void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */
 
-/* n 2^doublings steps of cuRAND's XORWOW. */
+/* Takes n 2^doublings steps of cuRAND's XORWOW. */
 void cuemu_xorwow_advance(uint32_t v[5], uint64_t n, int doublings);
 
 /* memcpy_async of any size: like cp.async, in pieces. */
