@@ -52,7 +52,8 @@ static int64_t cut(int64_t n, int64_t parts, int64_t p)
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* TODO 01.4: Copy the K rows, a vector at a time.
-     * Hint: mt_store writes a whole vector; mt_load_some reads no more of it than exists. */
+     * Hint: mt_store writes a whole vector; mt_load_some reads no more of it than exists. Prefetch the row that lies
+     * K rows below: pack copies it next. */
     MT_TODO("01.4"); /* delete this line when yours stands here */
 }
 
@@ -96,9 +97,9 @@ static inline __attribute__((always_inline)) void micro_kernel(mt_product t, int
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
-    for (int i = 0; i < rows; i++) /* C, which comes from L3 or memory, is wanted after the sums */
+    for (int i = 0; i < rows; i++) /* C, which comes from L3 or memory, is wanted, to be written, after the sums */
         for (int v = 0; v < vecs; v++)
-            __builtin_prefetch(t.c + i * t.ldc + v * VL);
+            __builtin_prefetch(t.c + i * t.ldc + v * VL, 1);
     /* TODO 01.5: For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
      * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector.
      * Advance t.a.at, t.b.at and t.ahead.at along k, and prefetch the last. `#pragma GCC unroll 16` before the loops
@@ -148,8 +149,9 @@ static void multiply_block(const mt_product *p, float *a_block, float *b_block)
         if (copy_b || (b->end % VL && !MT_MASKS))
             pack(b, cols, b_block, NR, p->b, p->K);
         /* TODO 01.5: Multiply every panel a[q] of A with every panel b[v] of B.
-         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]. Loop
-         * over v inside: tiles side by side share pages of C. t.ahead: the next columns of B, or t.b if B is packed. */
+         * Hint: a tile has its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]; ahead: the next
+         * columns of B, or its own b if B is packed. Write all fields once: a vector that copies fields written just
+         * before must wait for all stores of the last tile. Loop over v inside: tiles side by side share pages of C. */
         MT_TODO("01.5"); /* delete this line when yours stands here */
     }
 }

@@ -98,6 +98,9 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t pairs = mt_ceil_div(t.K, 2), cols[2] = { mt_min(t.N, VL), mt_max(0, t.N - VL) };
+    for (int i = 0; i < rows; i++) /* C is wanted, to be written, after the sums */
+        for (int v = 0; v < 2; v++)
+            __builtin_prefetch(t.c + i * t.ldc + v * VL, 1);
     /* TODO 09.10: For each row of pairs add to sum[i][v] the products of pair i of A's row and vector v of B's.
      * Hint: a row of A's panel has MR pairs, one of B's NR. mt_load_pairs loads the vectors of B's row once for all
      * rows of A; mt_same_pairs repeats a pair of A. `#pragma GCC unroll 16` before the loops over i and v keeps the
@@ -151,12 +154,16 @@ static void multiply_block(const product *p, uint32_t *a_block, uint32_t *b_bloc
         pack(b_block, NR, p->b, b, cols, p->K);
         for (int64_t q = 0; q < rows; q++)
             for (int64_t v = 0; v < cols; v++) {
-                product t = *p;
-                t.M = a[q + 1] - a[q];
-                t.N = b[v + 1] - b[v];
-                t.a_panel = a_block + q * (MR * KP + VL);
-                t.b_panel = b_block + v * (NR * KP + VL);
-                t.c += a[q] * p->ldc + b[v];
+                product t = {
+                    .c = p->c + a[q] * p->ldc + b[v],
+                    .ldc = p->ldc,
+                    .M = a[q + 1] - a[q],
+                    .N = b[v + 1] - b[v],
+                    .K = p->K,
+                    .a_panel = a_block + q * (MR * KP + VL),
+                    .b_panel = b_block + v * (NR * KP + VL),
+                    .write = p->write,
+                };
                 if (next < p->N)
                     prefetch(from(p->b, 0, next), p->K, mt_min(NC, p->N - next), q * cols + v, rows * cols);
                 kernels[t.M - 1](&t);
