@@ -19,7 +19,7 @@ enum { BEST = 4 /* rows of the table */, TOKENS = 20 /* a parameter, where --tok
 typedef struct options {
     mt_plan_problem problem;
     const char *cluster, *out;
-    bool cheapest;
+    bool cheapest, devices;
     struct wanted {
         int64_t dp, pp, tp, zero, recompute; /* 0, of the last two -1: any */
     } wanted;
@@ -89,6 +89,7 @@ static const mt_option flags[] = {
       "gpt2, gpt2-medium, gpt2-large, gpt2-xl, gpt3, toy, or layers=12,heads=12,width=768; default: gpt2" },
     { "cluster", 'c', "NxDEVICE", MT_TEXT(options, cluster),
       "Number and kind of devices, or a JSON file (plan/files.h)" },
+    { "devices", 0, NULL, MT_FLAG(options, devices), "Print the devices that --cluster knows, and stop" },
     { "tokens", 0, "N", MT_F64(options, problem.tokens, 1, 1e18),
       "Number of tokens to train on; default: 20 a parameter" },
     { "batch", 'b', "N", MT_I64(options, problem.batch, 1, 1 << 20), "Samples of a step" },
@@ -169,6 +170,20 @@ static void print_row(const mt_plan_answer *a)
     printf("  %3" PRId64 " %3" PRId64 " %3" PRId64 " %4" PRId64 "  %-9s %11s %5s %8.4g %9.4g %6.3f %9.4g %10.0f\n",
            s->dp, s->pp, s->tp, s->zero, mt_plan_again(s->recompute), micro, s->dtype == MT_F32 ? "f32" : "bf16",
            (double)e->peak / 1e9, e->step, e->mfu, e->days, e->dollars);
+}
+
+/* A device, and how often its products must use a byte of its memory. */
+static void print_device(const mt_plan_device *d)
+{
+    printf("%s: %.4g TFLOP/s in 16 bits, %.4g GB of %.4g TB/s: %.3g FLOP a byte; %s\n", d->name, d->half / 1e12,
+           (double)d->memory / 1e9, d->bandwidth / 1e12, d->half / d->bandwidth, d->source);
+}
+
+static mt_status print_devices(void)
+{
+    for (const mt_plan_device *d = mt_plan_devices; d->name; d++)
+        print_device(d);
+    return MT_OK;
 }
 
 /* What devices use at most; hosts, network and cooling come on top. */
@@ -256,6 +271,11 @@ static mt_status fill(options *o)
     MT_TRY(mt_plan_cluster(p, o->cluster));
     if (p->dtype == MT_F16)
         return mt_fail(MT_ERR_ARGUMENT, "--dtype f16: its loss scale needs the whole gradients: use bf16");
+    if (!(mt_plan_nominal(p) > 0))
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "no speed of a %s in f32 is published: use --dtype bf16, or single_tflops in a "
+                       "cluster file",
+                       p->device.name);
     const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
     p->time = p->time ? p->time : p->model.block;
     p->tokens = p->tokens > 0 ? p->tokens : TOKENS * (double)mt_plan_params(&p->model, &one, 0);
@@ -301,6 +321,9 @@ static mt_status run(options *o)
     printf("A rank of the first: peak %" PRId64 " bytes; sends in a step %" PRId64 " of gradients, %" PRId64
            " to other stages, %" PRId64 " of tensors\n",
            worst.peak, worst.data, worst.pipe, worst.tensor);
+    print_device(&p->device);
+    if (p->device.dollars == 0)
+        puts("Dollars are 0, because the table has no price of this device: write dollars_hour in a cluster file");
     print_energy(p, &limits.listed[0]);
     puts("Why others lose:");
     print_listed();
@@ -326,5 +349,5 @@ int main(int argc, char **argv)
                                .dollars = INFINITY,
                                .zero = 3 } };
     mt_cli_parse(argc, argv, "The best ways to train a GPT on a cluster.", flags, &o);
-    return mt_cli_exit(run(&o));
+    return mt_cli_exit(o.devices ? print_devices() : run(&o));
 }

@@ -28,6 +28,7 @@ static const mt_key keys[] = {
     MT_KEY_WHOLE(cluster, "machine", device.machine, 1, MOST_DEVICES, false),
     MT_KEY_RANGE(cluster, "dollars_hour", device.dollars, 1, 0, 1e9),
     MT_KEY_RANGE(cluster, "watts", device.watts, 1, 0, 1e9),
+    MT_KEY_POSITIVE(cluster, "memory_gb_s", device.bandwidth, 1e9, 1e9),
     { 0 },
 };
 

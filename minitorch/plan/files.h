@@ -18,8 +18,8 @@ struct cJSON;
 /* mt_plan_cluster -- device and devices of a problem from "NxDEVICE", or from a file
  *     { "device": "A100", "devices": 64, "memory_gb": 40, "network_gb_s": 12.5, "dollars_hour": 2.5 }
  * Optional are all but the first two: half_tflops, single_tflops, memory_gb, link_gb_s, network_gb_s, latency_us,
- * machine, dollars_hour, watts replace the table's values (1 GB: 1e9 bytes). MT_ERR_ARGUMENT, with what to write: there
- * is no such device, number or key; *problem is then unchanged. */
+ * memory_gb_s, machine, dollars_hour, watts replace the table's values (1 GB: 1e9 bytes). MT_ERR_ARGUMENT, with what to
+ * write: there is no such device, number or key; *problem is then unchanged. */
 mt_status mt_plan_cluster(mt_plan_problem *problem, const char *text);
 
 /* mt_plan_cluster_json -- the same from JSON; where: the file and the place in it, for messages. */

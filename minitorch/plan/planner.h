@@ -17,14 +17,15 @@ MT_C_BEGIN
 
 typedef struct mt_plan_device {
     const char *name;
-    double half, single;  /* nominal FLOP/s of products: of 16 bits, of f32 */
+    double half, single;  /* nominal FLOP/s of products: of 16 bits, of f32 (0: not published) */
     int64_t memory;       /* bytes */
     double link, network; /* bytes/s that a device sends to another one of its machine; of another machine */
     double latency;       /* seconds of a message */
     int64_t machine;      /* devices of a machine */
-    double dollars;       /* an hour */
+    double dollars;       /* an hour; 0: not known */
     const char *source;
-    double watts; /* nominal power of a device; 0: not known */
+    double watts;     /* nominal power of a device; 0: not known */
+    double bandwidth; /* bytes/s of its memory */
 } mt_plan_device;
 
 typedef enum mt_plan_goal { MT_PLAN_FASTEST, MT_PLAN_CHEAPEST } mt_plan_goal;
@@ -119,7 +120,7 @@ static inline double mt_plan_nominal(const mt_plan_problem *p)
 
 extern const mt_plan_device mt_plan_devices[]; /* ended by a name NULL */
 
-/* mt_plan_device_named -- "V100", "A100", "H100"; NULL, with mt_last_error listing the names: none of these. */
+/* mt_plan_device_named -- "V100", "A100" and so on; NULL, with mt_last_error listing the names: none of these. */
 const mt_plan_device *mt_plan_device_named(const char *name);
 
 /* mt_plan_gpt3 -- GPT-3 on 1,024 A100s in 16 bits: 300 G tokens, in batches of 1,536 samples of 2,048; no limits. */

@@ -78,5 +78,6 @@ Test(plan, devices_have_names)
 {
     cr_expect_not_null(mt_plan_device_named("H100"));
     cr_expect_null(mt_plan_device_named("B17"));
-    cr_expect_str_eq(mt_last_error(), "there is no device \"B17\": use one of V100, A100, H100");
+    cr_expect_str_eq(mt_last_error(), "there is no device \"B17\": use one of V100, A100, H100, H200, B200, "
+                                      "TPUv5p, Trainium2, Gaudi3, WSE-3");
 }

@@ -45,11 +45,17 @@ for ((i = 0; i < 12; i++)); do
     [ -z "$(sums "$dir/kill" | grep -vxFf "$dir/either")" ] && ok || bad "half a file after kill -9: $(ls -l "$dir/kill")"
 done
 
+# The known devices: FLOP a byte is the quotient of the two figures beside it, and each has a source; a price is known, or not.
+"$bin/plan" --devices >"$dir/log" && [ "$(wc -l <"$dir/log")" -eq 9 ] && awk '{ r = $2 / $10; bad += r > 1.01 * $12 || r < 0.99 * $12 || NF < 18 }
+    END { exit bad }' "$dir/log" && ok || bad "--devices: $(cat "$dir/log")"
+"$bin/plan" --cluster 8xB200 -o "$dir/b200" >"$dir/log" && grep -q '^Dollars are 0, because' "$dir/log" && ok || bad "no price"
+"$bin/plan" -o "$dir/a100" >"$dir/log" && grep -q '^A100: .* 153 FLOP a byte; NVIDIA' "$dir/log" && ! grep -q '^Dollars' "$dir/log" && ok || bad "a price"
+
 # What cannot be, with what would.
 refused 'It takes' --model gpt2-xl --cluster 1xV100 --days 1
 refused 'With 64 devices' --model gpt3 --cluster 32xA100
 refused 'It costs $' --model gpt2-xl --dollars 3
-refused 'use one of V100, A100, H100' --cluster 8xB200
+refused 'use one of V100, A100, H100, H200' --cluster 8xB300
 refused 'write a whole number' --cluster 0.5xA100
 refused 'write a whole number' --cluster 0xA100
 refused 'write NxDEVICE' --cluster "$dir/nothing.json"
@@ -58,6 +64,7 @@ refused 'heads that divide the width' --model layers=3,heads=3,width=10
 refused 'use toy, gpt2' --model gpt5
 refused 'longer than' --time 4096
 refused 'use bf16' --dtype f16
+refused 'no speed of a TPUv5p in f32 is published: use --dtype bf16' --dtype f32 --cluster 8xTPUv5p
 refused 'none, selective or block' --recompute all
 refused 'a plan counts to' --model layers=100,heads=100,width=65500 --cluster 1xV100
 json() { printf '%s' "$1" >"$dir/c.json"; }
