@@ -92,6 +92,8 @@ static const mt_option flags[] = {
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Windows of a micro-batch, on all ranks" },
     { "micro-batches", 0, "N", MT_I64(options, micro, 1, 65536), "Micro-batches of a step" },
     { "steps", 0, "N", MT_I64(options, steps, 1, INT32_MAX), "Steps of the whole run" },
+    { "tokens", 0, "N", MT_I64(options, tokens, 1, INT64_MAX),
+      "Tokens of the whole run, in place of --steps: so many steps as read at least these; default: as --steps says" },
     { "eval-every", 0, "STEPS", MT_I64(options, eval_every, 1, INT32_MAX), "Steps from one evaluation to the next" },
     { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20),
       "Batches of the validation text in an evaluation" },
@@ -124,6 +126,21 @@ static mt_status plan(run *r)
                : MT_OK;
 }
 
+/* The number of steps, where tokens were asked for. */
+static mt_status count_steps(options *o)
+{
+    int64_t each = o->batch * o->micro * o->config.block;
+    if (o->tokens && o->tokens / each >= INT32_MAX)
+        return mt_fail(MT_ERR_ARGUMENT, "--tokens %" PRId64 ": more than %d steps of %" PRId64 " tokens", o->tokens,
+                       INT32_MAX, each);
+    if (o->tokens)
+        o->steps = mt_ceil_div(o->tokens, each);
+    if (o->steps <= o->recipe.warmup)
+        printf("The rate rises until the end: all %" PRId64 " steps are within --warmup %" PRId64 "\n", o->steps,
+               o->recipe.warmup);
+    return MT_OK;
+}
+
 /* The text, and what training on it takes. */
 static mt_status open_text(run *r)
 {
@@ -134,6 +151,7 @@ static mt_status open_text(run *r)
     MT_TRY(mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block));
     o->config.vocabulary = r->corpus.vocabulary->token.count;
     MT_TRY(mt_gpt2_check(&o->config));
+    MT_TRY(count_steps(o));
     MT_TRY(plan(r));
     if (!o->plan) {
         MT_TRY(mt_gpt2_plan ? mt_gpt2_plan->fits(r) : MT_OK);
@@ -329,6 +347,7 @@ int main(int argc, char **argv)
                                    .clip = 1,
                                    .weight_decay = 0.1 } } };
     mt_cli_parse(argc, argv, "Train GPT-2 on a text, by default the toy size on tiny Shakespeare.", flags, &r.opt);
+    mt_saving_decide(&r.opt.saving, r.opt.recipe.out);
     if (!r.opt.data)
         r.opt.data = mt_corpus_text();
     mt_status status = open_text(&r);

@@ -351,6 +351,7 @@ int main(int argc, char **argv)
                                    .ema = 0.999,
                                    .out = "build/run/mnist" } } };
     mt_cli_parse(argc, argv, "Train a perceptron on MNIST, by default with Adam and a cosine schedule.", flags, &r.opt);
+    mt_saving_decide(&r.opt.saving, r.opt.recipe.out);
     if (r.opt.recipe.lr == 0)
         r.opt.recipe.lr = mt_mlp_usual_rate[r.opt.recipe.optimizer];
     if (!strcmp(mt_mnist_name(r.opt.data), "standin"))

@@ -100,13 +100,16 @@ void mt_cli_catch_stop(void);
 void mt_cli_keep_hangup(void);
 bool mt_cli_stopped(void);
 
+/* mt_cli_stop_after -- mt_cli_stopped becomes true after so many seconds, as by a signal; 0: never. */
+void mt_cli_stop_after(double seconds);
+
 /* mt_cli_guard_output -- called by mt_cli_parse: at exit, standard output that could not be written (the disk is full,
  * the reader of a pipe is gone) is reported on stderr, and status 0 becomes 1. A file that becomes larger than `ulimit
  * -f` allows is a failed write, too, and no longer kills (SIGXFSZ). */
 void mt_cli_guard_output(void);
 
-/* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
- * "program: mt_last_error()" on stderr unless MT_OK. */
+/* mt_cli_exit -- the exit status for main: 0 for MT_OK, and for MT_ERR_STOPPED by mt_cli_stop_after; 128 + the signal
+ * for another MT_ERR_STOPPED; else 1. "program: mt_last_error()" on stderr unless MT_OK. */
 int mt_cli_exit(mt_status status);
 
 MT_C_END

@@ -3,10 +3,12 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stopped;
@@ -39,7 +41,7 @@ void mt_cli_keep_hangup(void)
 
 void mt_cli_catch_stop(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM };
     terminal = isatty(STDERR_FILENO);
     for (int i = 0; i < MT_COUNT(signals); i++) {
         /* Other signals may come twice without anybody's intent: a closed terminal sends SIGHUP by kernel and shell. */
@@ -49,6 +51,13 @@ void mt_cli_catch_stop(void)
         sigaction(signals[i], &action, NULL);
     }
     mt_cli_keep_hangup();
+}
+
+void mt_cli_stop_after(double seconds)
+{
+    double whole = floor(seconds);
+    struct itimerval timer = { .it_value = { (time_t)whole, (suseconds_t)(1e6 * (seconds - whole)) } };
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 bool mt_cli_stopped(void)
@@ -82,5 +91,7 @@ int mt_cli_exit(mt_status status)
 {
     if (status != MT_OK)
         fprintf(stderr, "%s: %s\n", program_invocation_short_name, mt_last_error());
-    return status == MT_OK ? 0 : status == MT_ERR_STOPPED ? 128 + stopped : 1;
+    if (status == MT_OK || (status == MT_ERR_STOPPED && stopped == SIGALRM)) /* as was asked for at the start */
+        return 0;
+    return status == MT_ERR_STOPPED ? 128 + stopped : 1;
 }

@@ -64,7 +64,7 @@ static void put_train(FILE *out, const job *j)
         fputs("launch=${LAUNCH-}\n", out);
     fputs("exec $launch \"${TRAIN_GPT2:-build/release/bin/train_gpt2}\" --device \"$device\" \\\n    ", out);
     put_options(out, j);
-    fputs(" \\\n    ${DATA:+--data \"$DATA\"} ${VOCAB:+--vocab \"$VOCAB\"} \"$@\"\n", out);
+    fputs(" \\\n    ${DATA:+--data \"$DATA\"} ${VOCAB:+--vocab \"$VOCAB\"} --resume=auto \"$@\"\n", out);
 }
 
 static void put_slurm(FILE *out, const job *j)
@@ -77,8 +77,8 @@ static void put_slurm(FILE *out, const job *j)
             "#SBATCH --ntasks-per-node=%" PRId64 "\n"
             "#SBATCH --gpus-per-node=%" PRId64 "\n"
             "#SBATCH --time=%" PRId64 "\n"
-            "# Minutes of the plan and a tenth. sbatch in the folder of minitorch; a job that was cut off: again\n"
-            "# with --resume.\n"
+            "# Minutes of the plan and a tenth. sbatch in the folder of minitorch; a job that was cut off continues\n"
+            "# when it is submitted again.\n"
             "set -euo pipefail\n",
             j->machines, j->ranks, j->each, j->each, j->minutes);
     if (j->ranks > 1)

@@ -85,6 +85,15 @@ wait $victim
 "$train" "${flags[@]}" -o "$dir/two" --resume --steps 2000 >"$dir/log" 2>&1 && diff -r "$dir"/{straight,two}/step-2000 && ok || bad "stopped, and resumed: $(tail -1 "$dir/log")"
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/two/metrics.csv") && ok || bad "another curve after a stop"
 
+# One command, run again until the run is done: --minutes ends it early, --resume=auto begins it and continues it.
+for minutes in 0.005 0.005 0.005 60; do
+    run -o "$dir/again" --resume=auto --minutes $minutes && ok || bad "--minutes $minutes: $(tail -1 "$dir/log")"
+done
+diff -r "$dir"/{system,again}/step-40 && ok || bad "other bits after --minutes"
+run -o "$dir/again" --resume=auto && said 'steps=40 '
+# 5000 tokens are 40 steps of 128; a warm-up of 100 steps is longer.
+"$train" "${flags[@]}" --eval-every 20 --tokens 5000 --warmup 100 -o "$dir/tokens" >"$dir/log" 2>&1 && said ' steps=40 ' && said 'within --warmup 100'
+
 # evaluate finds the best checkpoint, and computes what the run had as its validation loss there.
 "$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 3 --windows 8 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"
 best=$(sed -n 's/^ *"best step": *"\([0-9]*\)".*/\1/p' "$dir/straight/run.json")

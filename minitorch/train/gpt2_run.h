@@ -16,6 +16,7 @@ typedef struct mt_gpt2_options {
     const char *from, *first, *batches; /* train/given.h; NULL: not wanted */
     mt_gpt2_config config;              /* 0: as the size says */
     int64_t batch, micro, steps, eval_every, eval_batches;
+    int64_t tokens;                /* to train on, instead of steps; 0: steps */
     mt_recompute_choice recompute; /* a run may go on with another: memory/recompute.h */
     mt_recipe recipe;
     mt_saving saving;

@@ -40,6 +40,8 @@ const mt_option mt_recipe_options[] = {
       "Decay of weights, not of biases; default: the optimizer's" },
     { "patience", 0, "N", MT_I64(mt_recipe, patience, 1, INT32_MAX),
       "Evaluations in a row without a new best one after which the run ends; default: all steps are done" },
+    { "minutes", 0, "M", MT_F64(mt_recipe, minutes, 1e-3, 1e6),
+      "Minutes after which the run saves a checkpoint and ends, for --resume; default: all steps are done" },
     { "min-delta", 0, "D", MT_F64(mt_recipe, min_delta, 0, 1e9), "Smallest improvement that counts" },
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Number of threads that load batches ahead; does not change results" },
@@ -96,6 +98,7 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     if (mt_denormals_flushed())
         printf("Numbers below 1.2e-38 count as 0\n");
     mt_cli_catch_stop();
+    mt_cli_stop_after(60 * r->minutes);
     signal(SIGPIPE, SIG_IGN); /* a reader that is gone is reported at the end, and loses no step */
     char path[4096];
     MT_TRY(mt_cli_folder(r->out));

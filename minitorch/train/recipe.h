@@ -42,6 +42,7 @@ typedef struct mt_recipe {
     bool memory_report;   /* of the first step */
     bool denormals;       /* kept, not flushed to 0 */
     bool trace;           /* record spans for the program profile */
+    double minutes;       /* after which the run stops, as after Ctrl-C; 0: never */
     int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
     double min_delta;     /* by so much the best has to be better */
 } mt_recipe;
@@ -53,8 +54,8 @@ extern const mt_option mt_recipe_options[];
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
 /* mt_recipe_begin -- refuses an optimizer that the device has no kernel for; sets the number of threads, says how
- * products of 16 bits are computed, makes the output folder, catches Ctrl-C (mt_cli_stopped), and records memory from
- * now on for --memory-report. */
+ * products of 16 bits are computed, makes the output folder, catches Ctrl-C (mt_cli_stopped), begins to count the
+ * minutes, and records memory from now on for --memory-report. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
 /* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and

@@ -10,11 +10,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static mt_status resume(const char *text, void *step)
 {
-    *(int64_t *)step = MT_NEWEST;
-    return text ? mt_cli_i64(step, text, 1, INT64_MAX) : MT_OK;
+    *(int64_t *)step = text && strcmp(text, "auto") == 0 ? MT_AUTO : MT_NEWEST;
+    return text && *(int64_t *)step == MT_NEWEST ? mt_cli_i64(step, text, 1, INT64_MAX) : MT_OK;
 }
 
 const mt_option mt_saving_options[] = {
@@ -25,7 +26,7 @@ const mt_option mt_saving_options[] = {
     { "async-save", 0, NULL, MT_FLAG(mt_saving, async), "Write checkpoints while training goes on, from a copy" },
     { "resume", 0, "[STEP", MT_PARSED(mt_saving, resume, resume),
       "Continue from the newest valid checkpoint in --out, or from that of STEP, with the same flags; later ones are "
-      "moved to --out/aside-N; default: a new run" },
+      "moved to --out/aside-N; auto: continue if --out holds checkpoints, else begin; default: a new run" },
     { "overwrite", 0, NULL, MT_FLAG(mt_saving, overwrite),
       "Begin a new run in a folder that holds checkpoints: they are removed when the first new one is saved" },
     { 0 },
@@ -54,6 +55,14 @@ static mt_status check_folder(const mt_saving *s, const char *dir)
         "%s holds checkpoints of a run (steps %s): --resume continues it, --overwrite removes them, and a new "
         "run beside it needs another --out",
         dir, there);
+}
+
+void mt_saving_decide(mt_saving *s, const char *dir)
+{
+    char there[512];
+    list_steps(there, sizeof there, dir);
+    if (s->resume == MT_AUTO)
+        s->resume = *there ? MT_NEWEST : 0;
 }
 
 mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)

@@ -16,17 +16,21 @@
 
 MT_C_BEGIN
 
-enum { MT_NEWEST = -1 };
+enum { MT_NEWEST = -1, MT_AUTO = -2 };
 
 typedef struct mt_saving {
     int64_t every;  /* steps from one checkpoint to the next; 0: at each evaluation */
     int64_t keep;   /* number of the newest checkpoints to keep, beside the best; 0: all */
-    int64_t resume; /* from this step, or MT_NEWEST; 0: a new run */
+    int64_t resume; /* from this step, or MT_NEWEST; MT_AUTO: as mt_saving_decide finds; 0: a new run */
     bool async;     /* a thread writes, while training goes on */
     bool overwrite; /* a new run removes the checkpoints that are there */
 } mt_saving;
 
 extern const mt_option mt_saving_options[];
+
+/* mt_saving_decide -- what MT_AUTO means for this folder: MT_NEWEST where it holds checkpoints, else 0. Every process
+ * of a run calls it, before any of them saves. */
+void mt_saving_decide(mt_saving *saving, const char *dir);
 
 /* mt_saving_open -- before anything in the folder is changed. MT_ERR_UNAVAILABLE: another run saves there.
  * MT_ERR_ARGUMENT: a new run, and the folder holds checkpoints, which only saving->overwrite removes: when the first
