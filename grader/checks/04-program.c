@@ -13,27 +13,18 @@ enum { TRAIN = 20000, ASKED = 5000 }; /* images, less up to 99: a program has to
 
 static const double LINEAR = 0.82; /* the share of right answers that a trained linear layer has at least */
 
-/* `count` images of a set, drawn at random, into image; their labels into label. */
-static void draw(mg_run *run, uint8_t *image, uint8_t *label, const mg_digits *set, int64_t count)
+/* Images of the set as an input of the call. */
+static void send(mg_run *run, const char *name, const mg_digits *set)
 {
-    int64_t *which = malloc(sizeof *which * (size_t)set->count);
-    MT_CHECK(which, "out of memory for an order");
-    mt_rng_permutation(mg_rng(run), which, set->count);
-    for (int64_t n = 0; n < count; n++) {
-        memcpy(image + n * set->pixels, set->image + which[n] * set->pixels, (size_t)set->pixels);
-        label[n] = set->label[which[n]];
-    }
-    free(which);
-}
-
-static int64_t how_many(mg_run *run, const mg_digits *set, int64_t most)
-{
-    return mt_min(set->count, most) - mg_pick(mg_rng(run), 0, 99);
+    uint8_t *image = mg_in(run, name, MT_U8, MT_SHAPE(set->count, set->pixels));
+    memcpy(image, set->image, (size_t)(set->count * set->pixels));
 }
 
 /* The share of right answers, with what wrong ones have in common as the hint; below 0: one is no class. */
-static double judge(mg_run *run, const uint8_t *label, int64_t asked)
+static double judge(mg_run *run, const mg_digits *test)
 {
+    const uint8_t *label = test->label;
+    const int64_t asked = test->count;
     const uint8_t *answer = mg_result(run, "answer");
     int64_t right = 0, same = 0;
     for (int64_t n = 0; n < asked; n++) {
@@ -67,19 +58,17 @@ void mg_04_program(mg_run *run, const void *one_case)
     (void)one_case;
     if (!mg_digits_open(run, &sets))
         return;
-    int64_t count = how_many(run, &sets.train, TRAIN), asked = how_many(run, &sets.test, ASKED), P = sets.train.pixels;
-    uint8_t *label = malloc((size_t)asked);
-    MT_CHECK(label, "out of memory for %lld labels", (long long)asked);
+    mg_digits_keep(run, &sets.train, TRAIN - mg_pick(mg_rng(run), 0, 99));
+    mg_digits_keep(run, &sets.test, ASKED - mg_pick(mg_rng(run), 0, 99));
     mg_begin(run, "mt_program_digits");
-    mg_out(run, "answer", MT_U8, MT_SHAPE(asked));
-    uint8_t *image = mg_in(run, "train", MT_U8, MT_SHAPE(count, P));
-    draw(run, image, mg_in(run, "label", MT_U8, MT_SHAPE(count)), &sets.train, count);
-    draw(run, mg_in(run, "asked", MT_U8, MT_SHAPE(asked, P)), label, &sets.test, asked);
+    mg_out(run, "answer", MT_U8, MT_SHAPE(sets.test.count));
+    send(run, "train", &sets.train);
+    memcpy(mg_in(run, "label", MT_U8, MT_SHAPE(sets.train.count)), sets.train.label, (size_t)sets.train.count);
+    send(run, "asked", &sets.test);
     mg_i64(run, "seed", (int64_t)(mt_rng_u64(mg_rng(run)) >> 1));
-    double share = mg_call(run) ? judge(run, label, asked) : -1;
+    double share = mg_call(run) ? judge(run, &sets.test) : -1;
     if (share >= 0)
         mg_digits_judge(run, &sets, share, "your program");
-    free(label);
     mg_digits_close(&sets.train);
     mg_digits_close(&sets.test);
 }

@@ -1,5 +1,6 @@
 /* digits.c -- the checker's own reader of labelled IDX files, and the disguise of what it read. */
 #include "checks/digits.h"
+#include "checks/fill.h"
 #include "core/io.h"
 #include "rows/run.h"
 
@@ -119,6 +120,25 @@ bool mg_digits_open(mg_run *run, mg_digit_sets *out)
     }
     mg_judge(run, MG_ERROR, "no digits to train on in %s: run `make data`", cache);
     return false;
+}
+
+void mg_digits_keep(mg_run *run, mg_digits *digits, int64_t count)
+{
+    const size_t pixels = (size_t)digits->pixels;
+    uint8_t *image = malloc(pixels);
+    MT_CHECK(image, "out of memory for an image");
+    count = mt_min(count, digits->count);
+    for (int64_t n = 0; n < count; n++) { /* n changes places with one of those from n on */
+        const int64_t k = mg_pick(mg_rng(run), n, digits->count - 1);
+        const uint8_t label = digits->label[n];
+        memcpy(image, digits->image + (size_t)n * pixels, pixels);
+        memmove(digits->image + (size_t)n * pixels, digits->image + (size_t)k * pixels, pixels);
+        memcpy(digits->image + (size_t)k * pixels, image, pixels);
+        digits->label[n] = digits->label[k];
+        digits->label[k] = label;
+    }
+    digits->count = count;
+    free(image);
 }
 
 void mg_digits_judge(mg_run *run, const mg_digit_sets *sets, double share, const char *what)

@@ -24,5 +24,8 @@ typedef struct mg_digit_sets {
 bool mg_digits_open(mg_run *run, mg_digit_sets *out);
 void mg_digits_close(mg_digits *digits); /* a closed one is allowed */
 
+/* mg_digits_keep -- of the images `count`, drawn at random, in a random order; all of them where there are fewer. */
+void mg_digits_keep(mg_run *run, mg_digits *digits, int64_t count);
+
 /* mg_digits_judge -- credit for a share of right answers by the bar "STEP FOLDER", and a note, which tells `what`. */
 void mg_digits_judge(mg_run *run, const mg_digit_sets *sets, double share, const char *what);

@@ -149,8 +149,8 @@ static void gather(float *x, int32_t *label, const digits *set, const int64_t *o
     }
 }
 
-/* One epoch over a random order; the learning rate falls linearly over all steps of all epochs. */
-static void epoch(mt_manual_mlp *mlp, const digits *set, int64_t *order, int64_t batch, float from, float to)
+/* One epoch over a random order; the learning rate falls linearly to 0. */
+static void epoch(mt_manual_mlp *mlp, const digits *set, const int64_t *order, int64_t batch, float rate)
 {
     float *x = malloc(sizeof *x * (size_t)(batch * set->pixels));
     int32_t *label = malloc(sizeof *label * (size_t)batch);
@@ -160,7 +160,7 @@ static void epoch(mt_manual_mlp *mlp, const digits *set, int64_t *order, int64_t
         gather(x, label, set, order + s * batch, batch);
         mt_manual_mlp_forward(mlp, x, batch);
         mt_manual_mlp_backward(mlp, x, label, batch);
-        mt_manual_mlp_sgd(mlp, from + (to - from) * (float)s / (float)steps);
+        mt_manual_mlp_sgd(mlp, rate * (float)(steps - s) / (float)steps);
     }
     free(x);
     free(label);
@@ -168,7 +168,7 @@ static void epoch(mt_manual_mlp *mlp, const digits *set, int64_t *order, int64_t
 
 static void train(const mg_value *v)
 {
-    int64_t count = ARRAY(labels)->count, epochs = N(epochs), batch = N(batch);
+    int64_t count = ARRAY(labels)->count, batch = N(batch);
     const digits set = { U8(images), U8(labels), count, N(width0) };
     uint64_t seed = (uint64_t)N(seed);
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT), shuffle = mt_rng_new(seed, MT_STREAM_SHUFFLE);
@@ -176,11 +176,8 @@ static void train(const mg_value *v)
     int64_t *order = malloc(sizeof *order * (size_t)count);
     MT_CHECK(order, "out of memory for an order");
     mt_manual_mlp_init(mlp, &init);
-    for (int64_t e = 0; e < epochs; e++) {
-        mt_rng_permutation(&shuffle, order, count);
-        epoch(mlp, &set, order, batch, S(learning_rate) * (float)(epochs - e) / (float)epochs,
-              S(learning_rate) * (float)(epochs - e - 1) / (float)epochs);
-    }
+    mt_rng_permutation(&shuffle, order, count);
+    epoch(mlp, &set, order, batch, S(learning_rate));
     memcpy(F(params), mlp->params, sizeof *mlp->params * (size_t)mlp->count);
     free(order);
     mt_manual_mlp_free(mlp);
