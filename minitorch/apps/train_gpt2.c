@@ -23,7 +23,7 @@
 #include "train/given.h"
 #include "train/gpt2_run.h"
 
-static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
+static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale,grad_norm";
 
 typedef mt_gpt2_options options;
 typedef mt_gpt2_run run;
@@ -66,8 +66,8 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     print_head(r);
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
-    MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss, lr,
-                          rate, mt_amp_scale(r->extras.amp)));
+    MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g,%.6f", r->loop.step, since->loss, r->val_loss,
+                          lr, rate, mt_amp_scale(r->extras.amp), r->optim->norm));
     return mt_gpt2_run_sample(r);
 }
 

@@ -135,7 +135,7 @@ static bool update_part(void *user, mt_update *updates)
     replicas *p = user;
     mt_optim_hooks team = p->optim->hooks;
     p->optim->hooks = p->hooks;
-    p->base.failed = mt_zero_step(p->zero, p->clip, NULL);
+    p->base.failed = mt_zero_step(p->zero, p->clip, &p->optim->norm);
     p->optim->hooks = team;
     return false; /* mt_zero_step has counted it */
 }

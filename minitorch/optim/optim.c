@@ -172,7 +172,7 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
     double norm = optim->hooks.clip ? optim->hooks.clip(optim->hooks.user, arrays, count, max_norm)
                                     : mt_clip_grad_norm_on(device_of(optim), arrays, count, max_norm);
     free(arrays);
-    return norm;
+    return optim->norm = norm;
 }
 
 /* The next update of a parameter; without a gradient it does nothing. */

@@ -50,6 +50,7 @@ typedef struct mt_optim {
     double lr_scale, weight_decay; /* of parameters that are added next */
     mt_optim_param *param;         /* [count], in order of addition */
     int64_t count;
+    double norm;                 /* of all gradients, as the latest mt_optim_clip_grad_norm returned it; 0: none yet */
     struct mt_update_list *list; /* what the device keeps for an update of all parameters in one launch */
     mt_optim_hooks hooks;
 } mt_optim;

@@ -10,26 +10,29 @@ run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" $([[ $* == *--resume* ]
 refused() {
     "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" "${@:2}" >"$dir/log" 2>&1 && bad "ran with ${*:2}" || said "$1"
 }
-# drift FOLDER FOLDER: the largest difference of two losses, in millionths; rows with other numbers of samples are far away.
-rows=5
-drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v rows=$rows 'function far(a) { return a < 0 ? -a : a }
-    NR > 1 { d = $1 == $7 ? far($2 - $8) : 1e6; e = far($3 - $9); m = d > m ? d : m; m = e > m ? e : m }
-    END { printf "%.0f", NR == rows + 1 ? 1e6 * m : 1e12 }'; }
-# near FOLDER: on several ranks the sums of gradients are rounded in another order: by at most N 2^-24 of the sum of the ranks'
+# drift FOLDER FOLDER: the largest difference of two losses and that of two norms of gradients (of the norm, where it is above 1),
+# in millionths; rows with other numbers of samples are far away. A run that begins with an evaluation, resumed, has a norm of 0 there.
+rows=5 rate=2e-3 # that of train_gpt2
+drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v rows=$rows 'function far(a, b) { return a > b ? a - b : b - a }
+    function most(a, b) { return a > b ? a : b }
+    NR > 1 { loss = most(loss, $1 == $8 ? most(far($2, $9), far($3, $10)) : 1e6); norm = most(norm, $7 * $14 > 0 ? far($7, $14) / most(1, $7) : 0) }
+    END { print NR == rows + 1 ? int(1e6 * loss + 0.5) " " int(1e6 * norm + 0.5) : "999999999 999999999" }'; }
+# near FOLDER [WORDS]: on several ranks the sums of gradients are rounded in another order: by at most N 2^-24 of the sum of the ranks'
 # absolute values. A learning rate that is 2^-20 larger or smaller moves each update by more, for up to 8 ranks. What this does to
-# the losses shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of the
-# disturbance). The bound is four times the larger of the two, for a maximum over all losses, and one digit of what is printed.
+# losses and norms shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of
+# the disturbance). The bound is four times the larger of the two, for a maximum over all rows, and one digit of what is printed.
+bounds() { echo $((4 * ${moved% *} + 2)) $((4 * ${moved#* } + 2)); }
+within() { [ "${1% *}" -le "${2% *}" ] && [ "${1#* }" -le "${2#* }" ]; }
 near() {
-    local got
     got=$(drift one "$1")
-    [ "$got" -le $((4 * moved + 2)) ] && ok || bad "$1: $got millionths from one rank, the bound is $((4 * moved + 2))"
+    within "$got" "$(bounds)" && ok || bad "${2:-$1}: loss and norm of the gradients are $got millionths from one rank, the bounds are $(bounds)"
 }
-# one_rank: the run that the others are compared with, and how far its losses move.
+# one_rank: the run that the others are compared with, and how far its losses and norms move.
 one_rank() {
     run one
-    run more --lr 2.0000019e-3
-    run less --lr 1.9999981e-3
-    moved=$(printf '%s\n' "$(drift one more)" "$(drift one less)" | sort -n | tail -1)
+    run more --lr "$(awk "BEGIN { printf \"%.9g\", $rate * (1 + 2 ^ -20) }")"
+    run less --lr "$(awk "BEGIN { printf \"%.9g\", $rate * (1 - 2 ^ -20) }")"
+    moved=$(printf '%s\n' "$(drift one more)" "$(drift one less)" | awk '{ a = $1 > a ? $1 : a; b = $2 > b ? $2 : b } END { print a, b }')
 }
 # stopped FLAG...: Ctrl-C: all ranks end after the same step, and the run can be continued.
 stopped() {

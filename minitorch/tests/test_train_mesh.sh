@@ -1,21 +1,9 @@
 #!/usr/bin/env bash
-# train_gpt2 --dp --pp --tp: a model that is divided among ranks has the losses of one rank, in every schedule, on threads and on
-# processes; its checkpoints are those of one rank, and continue on another mesh; what cannot be divided is refused in words.
+# train_gpt2 --dp --pp --tp: a model that is divided among ranks sends the same on threads and on processes; its losses are those of
+# one rank (in all strategies: test_rank_losses.sh); its checkpoints are those of one rank, and continue on another mesh; what cannot be
+# divided is refused in words.
 . "$(dirname "$0")/ranks.bash"
 common=(--data "$dir/text" --layers 4 --heads 6 --width 24 --block 16 --batch 6 --warmup 10 --steps 50 --eval-batches 2 -q)
-
-# Against one rank, two stages add the token table's gradients in another order, and ranks of a stage the parts of products.
-for dtype in f32 bf16; do
-    flags=("${common[@]}" --eval-every 10 --save-every 50 --micro-batches 2 --dtype $dtype)
-    one_rank
-    run pp2 --pp 2 && near pp2
-    run tp3 --tp 3 && near tp3
-    run mesh --ranks 8 --pp 2 --tp 2 --pp-schedule interleaved --recompute block --bucket 4kB --workers 1 && near mesh
-    [ $dtype = f32 ] || continue
-    run gpipe --pp 3 --pp-schedule gpipe --recompute selective && near gpipe
-    run dp2pp2 --dp 2 --pp 2 && near dp2pp2
-    run dp2tp3 --dp 2 --tp 3 && near dp2tp3
-done
 
 # Processes send the bits that threads do; each collective waits for another process.
 flags=("${common[@]}" --steps 10 --eval-every 5 --save-every 10)
