@@ -106,7 +106,8 @@ static mt_status test_gpt2(const options *o, const char *dir, int64_t step)
         mt_dataset_close(windows);
     }
     if (status == MT_OK)
-        printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f data=%s\n", step, loss, exp(loss), data);
+        printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f bits_per_byte=%.4f data=%s\n", step, loss,
+               exp(loss), loss / M_LN2 / mt_corpus_bytes(&corpus), data);
     mt_corpus_close(&corpus);
     mt_module_free(model);
     return status;

@@ -3,13 +3,13 @@
 # as an undisturbed run; a token file of characters gives the bits of its text; combinations that do not fit are
 # refused.
 . "$(dirname "$0")/../../.ci/check.bash"
-train=$bin/train_gpt2 tokenize=$bin/tokenize generate=$bin/generate
-make -s -C "$root" build/release/bin/{train_gpt2,tokenize,generate} >/dev/null || exit 1
+train=$bin/train_gpt2 tokenize=$bin/tokenize generate=$bin/generate evaluate=$bin/evaluate
+make -s -C "$root" build/release/bin/{train_gpt2,tokenize,generate,evaluate} >/dev/null || exit 1
 # says WORDS... -- the last program failed with a message that contains these words.
 says() { [ $rc -eq 1 ] && grep -aqF -- "$*" "$dir/log" && ok || bad "exit $rc, not \"$*\": $(tail -1 "$dir/log")"; }
 run() { "$@" >"$dir/log" 2>&1 && rc=0 || rc=$?; }
 
-cat "$root"/labs/0[0-4]*/README.md >"$dir/text"
+{ cat "$root"/labs/0[0-4]*/README.md && for i in {1..200}; do echo "Größe $i: ≥ 3"; done; } >"$dir/text" # characters of several bytes
 run "$tokenize" -q --train 300 --save "$dir/300" --no-separator -o "$dir/300.tokens" "$dir/text"
 run "$tokenize" -q --train 400 --save "$dir/400" --no-separator -o "$dir/400.tokens" "$dir/text"
 flags=(--layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
@@ -77,4 +77,12 @@ run "$generate" -r "$dir/straight" -p "$prompt" -n 0
 [ "$(sed '$d' "$dir/log")" = "$prompt" ] && ok || bad "a long prompt: $(tail -1 "$dir/log")"
 "$generate" -r "$dir/straight" -p "$prompt" -n 100 2>/dev/null >"$dir/long"
 [ $? -eq 0 ] && [ "$(wc -c <"$dir/long")" -gt 600 ] && [ "$(head -c 500 "$dir/long")" = "$prompt" ] && ok || bad "text behind a long prompt"
+
+# Bits per byte compare vocabularies: the loss of a token in bits, over the bytes of a token. A token of the text is a character;
+# those of the file have all its bytes, in a tenth as in the whole to within 20 %.
+bits() { awk -v bytes="$1" -v near="$2" '{ gsub(/[a-z_]+=/, "") } /^evaluate: / { r = $3 / log(2) / bytes / $5; exit !(r > 1 - near && r < 1 + near) }' "$dir/log" && ok || bad "bits per byte"; }
+run "$evaluate" "$dir/text-run" --data "$dir/text" --windows 8
+bits "$(perl -0777 -ne 'utf8::decode($_); $t = substr $_, int(length() * 9 / 10); $n = length $t; utf8::encode($t); print length($t) / $n' "$dir/text")" 0.0001
+run "$evaluate" "$dir/straight" --data "$dir/300.tokens" --vocab "$dir/300" --windows 8
+bits "$(awk "BEGIN { print $(wc -c <"$dir/text") / (($(wc -c <"$dir/300.tokens") - 24) / 2) }")" 0.2
 finish train_tokens

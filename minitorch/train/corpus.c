@@ -200,6 +200,15 @@ mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
     return mt_loader_status(loader);
 }
 
+double mt_corpus_bytes(const mt_corpus *c)
+{
+    const int64_t *start = c->vocabulary->token.start;
+    int64_t bytes = 0;
+    for (int64_t i = c->train; i < c->count; i++)
+        bytes += start[token(&c->tokens, i) + 1] - start[token(&c->tokens, i)];
+    return (double)bytes / (double)(c->count - c->train);
+}
+
 mt_status mt_corpus_sample(const mt_corpus *c, mt_module *model, int64_t seed, int64_t step)
 {
     enum { SAMPLE = 200 };

@@ -32,6 +32,9 @@ void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 /* mt_corpus_loss -- the mean loss of a GPT-2 over all windows of an epoch of a loader. Fails as it does. */
 mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader);
 
+/* mt_corpus_bytes -- mean bytes of a token of the part kept for validation. */
+double mt_corpus_bytes(const mt_corpus *corpus);
+
 /* mt_corpus_sample -- 200 tokens of a GPT-2, to stdout: they depend on seed and step only. */
 mt_status mt_corpus_sample(const mt_corpus *corpus, mt_module *model, int64_t seed, int64_t step);
 
