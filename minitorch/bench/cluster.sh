@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cluster.sh [--dry-run | --down] BUILD -- make cluster: four hosts on this machine, and what runs on them.
+# cluster.sh [--dry-run] [--down | --run COMMAND] BUILD -- make cluster: four hosts on this machine, and what runs on them.
 #
 #   hosts    network namespaces mtn0 .. mtn3 with a host name each, joined by a bridge; every link is limited to RATE in each
 #            direction (token buckets; Linux delays packets by netem only, which many kernels lack: there is no delay here)
@@ -8,6 +8,7 @@
 #   Slurm    slurmctld and a slurmd on two of the hosts, with a configuration, key and ports of their own; train_gpt2 under srun
 #
 #   RATE=1gbit LARGEST=67108864 STEPS=50    may be set in the environment
+#   --run COMMAND   runs only this command of the shell, on the first host, which submits to the Slurm of two: 'make grade-all ENGINE=slurm ...'
 #   --dry-run   shows the commands that change the machine, and needs nothing
 #   --down      removes what a killed run has left; every run ends with this, and begins with it
 #
@@ -17,7 +18,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . minitorch/bench/peer.sh
 rate=${RATE:-1gbit} largest=${LARGEST:-67108864} steps=${STEPS:-50}
 hosts=(mtn0 mtn1 mtn2 mtn3) bridge=mtnbr net=10.213.77 out=$PWD/build/cluster
-dry=0 failed=0 down_only=0 dir=
+dry=0 failed=0 down_only=0 words= dir=
 
 refuse() { echo "cluster: $*" >&2 && exit 1; }
 skip() { failed=1 && echo "cluster: $*" >&2; }
@@ -25,11 +26,15 @@ skip() { failed=1 && echo "cluster: $*" >&2; }
 run() { if [ $dry -eq 1 ]; then echo "    $*"; else "$@"; fi; }
 step() { echo "==> $*"; }
 
-case "${1:-}" in
---dry-run) dry=1 && shift ;;
---down) down_only=1 && shift ;;
--*) refuse "there is no option $1" ;;
-esac
+while [[ ${1:-} == -* ]]; do
+    case $1 in
+    --dry-run) dry=1 ;;
+    --down) down_only=1 ;;
+    --run) words=$2 && shift ;;
+    *) refuse "there is no option $1" ;;
+    esac
+    shift
+done
 build=$(realpath -m "${1:-build/release}")
 [ -x "$build/bin/bench_mpi" ] || refuse "${1:-build/release} has no programs: run make"
 
@@ -157,6 +162,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=pmix
 ReturnToService=2
+SlurmdTimeout=30
 NodeName=${hosts[0]} NodeAddr=$net.10 CPUs=1
 NodeName=${hosts[1]} NodeAddr=$net.11 CPUs=1
 PartitionName=all Nodes=ALL Default=YES State=UP
@@ -212,6 +218,11 @@ export TMPDIR=$dir OMP_WAIT_POLICY=passive # Open MPI's files, too
 chmod 755 "$dir" && agent >"$dir/agent" && chmod +x "$dir/agent"
 
 up
+if [ -n "$words" ]; then
+    [ $dry -eq 1 ] || .ci/deps slurm-wlm munge || exit 1
+    slurm && on "${hosts[0]}" bash -c "$words"
+    exit
+fi
 step "all-reduces" # at real-time priority: all hosts share this machine's processors
 mpi 900 chrt -r 1 "$build/bin/bench_mpi" --largest "$largest" --csv "$out/all_reduce.csv" --svg "$out/all_reduce.svg" ||
     skip "bench_mpi has not ended well"

@@ -17,6 +17,10 @@ count 2 '^NodeName=mtn[01] NodeAddr=10\.213\.77\.1[01] '
 count 2 ' slurmd -N mtn[01]$'
 said 'srun --mpi=pmix -N 2 -n 2 .*/bin/train_gpt2$'
 said 'cluster: nothing was changed'
+minitorch/bench/cluster.sh --dry-run --run 'make grade-all ENGINE=slurm' build/release >"$dir/log" 2>&1 && ok || bad "a dry run of a command"
+said '^    ip netns exec mtn0 .* bash -c make grade-all ENGINE=slurm$'
+count 2 ' slurmd -N mtn[01]$'
+count 0 bench_mpi
 TORCH_ROOT='' PYTHON=true minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && ok || bad "a dry run with PyTorch"
 said '^    ip netns exec mtn0 .* RANK=0 WORLD_SIZE=4 MASTER_ADDR=10\.213\.77\.10 .*all_reduce_torch\.py'
 TORCH_ROOT='' PYTHON=false minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && said '^no gloo: PyTorch is not here' || bad "a dry run without PyTorch"
