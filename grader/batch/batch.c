@@ -1,6 +1,7 @@
 /* batch.c -- the order of work. Each grader is a process of its own, so that no submission can stop the others. */
 #include "batch.h"
 #include "disk.h"
+#include "pool.h"
 #include "progress.h"
 #include "rows/rows.h"
 #include "sandbox/scratch.h"
@@ -10,17 +11,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 64, TRIES = 3 };
+enum { TRIES = 3 };
 
 /* A submission on its way. */
 typedef struct work {
@@ -37,7 +35,7 @@ typedef struct batch {
     mg_progress progress;
     double points; /* of the lab */
     work *work;    /* one for each submission of the class */
-    mg_job job[MOST_JOBS];
+    mg_pool pool;
     int64_t *queue, queued; /* submissions to be timed, or graded again */
     int64_t other_version;
 } batch;
@@ -170,23 +168,21 @@ static mt_status prepare(batch *b, int64_t i, bool *start)
     return MT_OK;
 }
 
-static mt_status start(batch *b, mg_job *job, int64_t i, bool timed)
+static mt_status start(batch *b, int64_t i, bool timed)
 {
-    *job = (mg_job){ .index = i, .timed = timed, .grading = b->work[i].grading };
+    mg_job job = { .index = i, .timed = timed, .grading = b->work[i].grading };
     if (!timed)
-        job->grading.started = time(NULL);
-    return mg_job_start(job, &b->plan);
+        job.grading.started = time(NULL);
+    return mg_pool_start(&b->pool, &job);
 }
 
 /* A grader has ended. What it could not grade comes again, at the end. */
-static mt_status finish(batch *b, mg_job *job, int status, const struct rusage *used)
+static mt_status finish(batch *b, mg_job *job)
 {
     int64_t i = job->index;
-    double cpu = job->timed ? b->work[i].grading.cpu : 0;
-    mg_job_end(job, &b->plan, status);
+    mg_job_end(job, &b->plan);
     mg_grading *g = &job->grading;
-    g->cpu = cpu + (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
-             1e-6 * (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
+    g->cpu = job->cpu + (job->timed ? b->work[i].grading.cpu : 0);
     bool again = g->state == MG_BROKEN || g->state == MG_UNTIMED, last = ++b->work[i].tries == TRIES;
     mt_status result = MT_OK;
     if (g->state == MG_BROKEN && mg_disk_full(b->plan.out, b->o->room))
@@ -207,59 +203,18 @@ static mt_status finish(batch *b, mg_job *job, int status, const struct rusage *
     return result;
 }
 
-/* ---- the processes -------------------------------------------------------------------------- */
+/* ---- the graders ---------------------------------------------------------------------------- */
 
-static int running(const batch *b)
-{
-    int count = 0;
-    for (int i = 0; i < MOST_JOBS; i++)
-        count += b->job[i].pid > 0;
-    return count;
-}
-
-static mg_job *idle_job(batch *b)
-{
-    for (int i = 0; i < MOST_JOBS; i++)
-        if (b->job[i].pid == 0)
-            return &b->job[i];
-    return NULL;
-}
-
-static void end_jobs(batch *b, int signal_number, bool only_overdue)
-{
-    for (int i = 0; i < MOST_JOBS; i++) {
-        mg_job *job = &b->job[i];
-        if (job->pid > 0 && (!only_overdue || mg_job_overdue(job))) {
-            job->killed = only_overdue;
-            kill(job->pid, signal_number);
-        }
-    }
-}
-
-/* Wait until a grader has ended, and take its result. */
 static mt_status wait_for_one(batch *b)
 {
-    sigset_t child;
-    struct rusage used;
-    int status;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    for (bool told = false;;) {
-        for (int i = 0; i < MOST_JOBS; i++)
-            if (b->job[i].pid > 0 && wait4(b->job[i].pid, &status, WNOHANG, &used) == b->job[i].pid)
-                return finish(b, &b->job[i], status, &used);
-        if (mg_stop && !told)
-            end_jobs(b, SIGTERM, false);
-        told = told || mg_stop;
-        end_jobs(b, SIGKILL, true);
-        sigtimedwait(&child, NULL, &(struct timespec){ .tv_sec = 1 });
-        mg_progress_tick(&b->progress);
-    }
+    mg_job *job;
+    mt_status status = mg_pool_wait(&b->pool, &job);
+    return status == MT_OK ? finish(b, job) : status;
 }
 
 static mt_status wait_for_all(batch *b, mt_status status)
 {
-    while (running(b) > 0) {
+    while (b->pool.running > 0) {
         mt_status one = wait_for_one(b);
         status = status == MT_OK ? one : status;
     }
@@ -270,16 +225,28 @@ static mt_status wait_for_all(batch *b, mt_status status)
 static mt_status grade_rows(batch *b)
 {
     mt_status status = MT_OK;
-    int64_t jobs = mt_min(b->o->jobs ? b->o->jobs : sysconf(_SC_NPROCESSORS_ONLN), MOST_JOBS);
     for (int64_t i = 0; status == MT_OK && i < b->class.count && !mg_stop; i++) {
         bool wanted;
         status = prepare(b, i, &wanted);
-        while (status == MT_OK && !mg_stop && wanted && running(b) >= jobs)
+        while (status == MT_OK && !mg_stop && wanted && b->pool.running == b->pool.size)
             status = wait_for_one(b);
         if (status == MT_OK && !mg_stop && wanted)
-            status = start(b, idle_job(b), i, false);
+            status = start(b, i, false);
     }
     return wait_for_all(b, status);
+}
+
+/* The next of the queue, or with an engine, which takes whole machines for timed rows, all that are in it. */
+static mt_status start_queued(batch *b, int64_t *n)
+{
+    mt_status status = MT_OK;
+    do {
+        int64_t i = b->queue[(*n)++];
+        bool timed = b->work[i].grading.state == MG_UNTIMED;
+        if (!timed || !b->o->no_speed)
+            status = start(b, i, timed);
+    } while (status == MT_OK && b->o->engine.name && *n < b->queued);
+    return status;
 }
 
 /* The timed rows, one submission after the other, so that they compete with nobody; no other batch times meanwhile. */
@@ -289,15 +256,11 @@ static mt_status grade_queue(batch *b)
     mg_path(path, "%s/speed.lock", b->plan.build);
     int lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     mt_status status = MT_OK;
-    for (int64_t n = 0; status == MT_OK && n < b->queued && !mg_stop; n++) {
-        int64_t i = b->queue[n];
-        bool timed = b->work[i].grading.state == MG_UNTIMED;
-        if (timed && b->o->no_speed)
-            continue;
+    for (int64_t n = 0; status == MT_OK && n < b->queued && !mg_stop;) {
         mg_disk_wait(&b->progress, b->plan.out, b->o->room);
         if (lock >= 0 && !mg_stop)
             flock(lock, LOCK_EX);
-        status = mg_stop ? MT_OK : start(b, idle_job(b), i, timed);
+        status = mg_stop ? MT_OK : start_queued(b, &n);
         status = wait_for_all(b, status);
         if (lock >= 0)
             flock(lock, LOCK_UN);
@@ -342,14 +305,6 @@ static mt_status open_batch(batch *b)
     return status;
 }
 
-static void block_signals(void)
-{
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, NULL);
-}
-
 static int64_t count_left(const batch *b)
 {
     int64_t left = 0;
@@ -368,13 +323,15 @@ mt_status mg_batch(const mg_batch_options *options, int64_t *left)
     mt_status status = open_batch(b);
     if (status == MT_OK) {
         mg_plan_version(&b->plan);
-        block_signals();
+        status = mg_pool_open(&b->pool, &b->plan, &options->engine, options->jobs, b->class.count, &b->progress);
+    }
+    if (status == MT_OK) {
         b->work = calloc((size_t)b->class.count, sizeof *b->work);
         b->queue = calloc(4 * (size_t)b->class.count, sizeof *b->queue);
         MT_CHECK(b->work && b->queue, "out of memory");
         mg_progress_begin(&b->progress, b->class.count);
         status = grade_rows(b);
-        mg_progress_timed(&b->progress, b->queued);
+        mg_progress_timed(&b->progress, b->queued, options->engine.name);
         if (status == MT_OK && !mg_stop)
             status = grade_queue(b);
         *left = count_left(b);
@@ -382,6 +339,7 @@ mt_status mg_batch(const mg_batch_options *options, int64_t *left)
             mg_progress_end(&b->progress, &b->book, b->plan.lab->id, b->class.folder, *left, b->other_version);
         status = status == MT_OK ? said : status;
     }
+    mg_pool_close(&b->pool);
     free(b->queue);
     free(b->work);
     mg_book_close(&b->book);

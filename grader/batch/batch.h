@@ -3,7 +3,7 @@
 #pragma once
 
 #include "course/course.h"
-#include "jobs.h"
+#include "pool.h"
 
 typedef struct mg_batch_options {
     const char *folder, *out, *root, *build;
@@ -11,10 +11,11 @@ typedef struct mg_batch_options {
     const mg_course_lab *course_lab; /* the lab in it; NULL: the checks' points */
     const char *regrade; /* "all", words of a key, "inconclusive": such rows; NULL: what is not in the book */
     const mg_lab *lab;
-    uint64_t seed; /* 0: that of the book */
-    int64_t jobs;  /* graders at once; 0: one for each processor */
-    int64_t room;  /* MiB that must be free before a grader is started */
-    bool no_speed; /* leave the timed rows for later */
+    uint64_t seed;    /* 0: that of the book */
+    int64_t jobs;     /* graders at once; 0: one for each processor */
+    int64_t room;     /* MiB that must be free before a grader is started */
+    bool no_speed;    /* leave the timed rows for later */
+    mg_engine engine; /* other machines that grade; without a name: this one */
 } mg_batch_options;
 
 /* mg_batch -- grade what the gradebook OUT/gradebook.sqlite does not have yet. *left: submissions that still are not

@@ -1,6 +1,7 @@
 # A class of submissions: docs/INSTRUCTORS.md.
 #
 ## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
+##                         ENGINE=slurm, or ENGINE=ssh HOSTS=file: on other machines that share these folders
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
 ## make gradebook DIR=submissions    all labs added up, with students.csv beside course.json: grades.csv and grades.html
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
@@ -47,7 +48,8 @@ batch-ready:
 grade-all: course-ready data-or-standin batch-ready
 	$(need_dir)
 	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
-	    $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS); rc=$$?; [ $$rc -gt 1 ] || $(class_page); exit $$rc
+	    $(if $(value COURSE),--course $(call quote,COURSE)) $(if $(value ENGINE),--engine $(call quote,ENGINE)) \
+	    $(if $(value HOSTS),--hosts $(call quote,HOSTS)) $(ARGS); rc=$$?; [ $$rc -gt 1 ] || $(class_page); exit $$rc
 gradebook: course-ready
 	$(if $(value DIR)$(value OUT),,$(need_dir))
 	$(if $(value LAB),$(need_lab))

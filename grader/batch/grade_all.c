@@ -11,6 +11,7 @@
 #include "sandbox/scratch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,10 @@ enum {
     OPT_COURSE,
     OPT_EXPORT,
     OPT_SIMILAR,
-    OPT_EARLIER
+    OPT_EARLIER,
+    OPT_ENGINE,
+    OPT_HOSTS,
+    OPT_TASK
 };
 
 static const struct argp_option arguments[] = {
@@ -44,6 +48,9 @@ static const struct argp_option arguments[] = {
     { "export", OPT_EXPORT, "FORMAT", 0, "grade nothing; write the grades as csv, canvas, moodle or gradescope", 0 },
     { "similarity", OPT_SIMILAR, "PERCENT", 0, "grade nothing; name submissions that have so much in common", 0 },
     { "earlier", OPT_EARLIER, "DIR:DIR", 0, "with --similarity: also with these submissions of earlier years", 0 },
+    { "engine", OPT_ENGINE, "slurm|ssh", 0, "grade on other machines, which share this folder and DIR.graded", 0 },
+    { "hosts", OPT_HOSTS, "FILE", 0, "with --engine ssh: the machines, as parallel --sshloginfile reads them", 0 },
+    { "task", OPT_TASK, "TASK", OPTION_HIDDEN, "for grader/batch/engine.sh", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
     { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
     { 0 },
@@ -54,6 +61,7 @@ typedef struct command {
     mg_course course;
     mg_students students;
     const char *format; /* export; NULL: no */
+    const char *task;   /* of an engine, to be carried out here; NULL: no */
     mg_search search;   /* threshold 0: no */
 } command;
 
@@ -65,6 +73,29 @@ static int64_t count_of(struct argp_state *state, const char *option, const char
     if (errno || end == text || *end || value < 0)
         argp_error(state, "%s wants a number, not \"%s\"", option, text);
     return value;
+}
+
+/* Other machines. */
+static error_t parse_engine(int key, char *value, struct argp_state *state)
+{
+    command *c = state->input;
+    mg_engine *engine = &c->batch.engine;
+    switch (key) {
+    case OPT_ENGINE:
+        engine->name = value;
+        if (strcmp(value, "slurm") != 0 && strcmp(value, "ssh") != 0)
+            argp_error(state, "unknown engine \"%s\": use slurm or ssh", value);
+        break;
+    case OPT_HOSTS:
+        engine->hosts = value;
+        break;
+    case OPT_TASK:
+        c->task = value;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
 }
 
 /* What needs only the gradebook. */
@@ -84,7 +115,7 @@ static error_t parse_book(int key, char *value, struct argp_state *state)
         c->search.earlier = value;
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_engine(key, value, state);
     }
     return 0;
 }
@@ -132,8 +163,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         argp_error(state, "unexpected argument \"%s\"", value);
         break;
     case ARGP_KEY_END:
-        if (!(o->folder || (o->out && c->format)) || !(o->lab || c->format))
+        if (!(o->folder || (o->out && (c->format || c->task))) || !(o->lab || c->format))
             argp_error(state, "which submissions, of which lab? make grade-all DIR=submissions LAB=01");
+        if (o->engine.name && strcmp(o->engine.name, "ssh") == 0 && !o->engine.hosts)
+            argp_error(state, "on which machines? ENGINE=ssh HOSTS=file, a line for each: [N/][user@]host, N graders");
         break;
     default:
         return parse_book(key, value, state);
@@ -179,6 +212,31 @@ static mt_status use_book(const command *c)
     return status;
 }
 
+/* A task of an engine: the batch has read the course file, and the grader reads it again. */
+static mt_status carry_out(const command *c)
+{
+    const mg_batch_options *o = &c->batch;
+    mg_plan plan = { .lab = o->lab, .root = o->root, .build = o->build, .course = o->course };
+    mg_path(plan.out, "%s", o->out);
+    snprintf(plan.seed, sizeof plan.seed, "%" PRIx64, o->seed);
+    return mg_task(&plan, c->task);
+}
+
+static mt_status work(command *c, int64_t *left)
+{
+    mg_batch_options *o = &c->batch;
+    if (c->task)
+        return carry_out(c);
+    mt_status status = mg_command_course(&c->course, &o->course_lab, o->course, o->root, o->lab);
+    if (status == MT_OK)
+        status = mg_command_students(&c->students, &c->course, o->course, o->root);
+    if (status == MT_OK)
+        status = c->format || c->search.threshold > 0 ? use_book(c) : mg_batch(o, left);
+    mg_students_free(&c->students);
+    mg_course_free(&c->course);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     char build[PATH_MAX];
@@ -192,15 +250,7 @@ int main(int argc, char **argv)
     mg_path(build, "%s/build/release", c.batch.root);
     if (!c.batch.build)
         c.batch.build = build;
-    bool only_book = c.format || c.search.threshold > 0;
-    mg_batch_options *o = &c.batch;
-    mt_status status = mg_command_course(&c.course, &o->course_lab, o->course, o->root, o->lab);
-    if (status == MT_OK)
-        status = mg_command_students(&c.students, &c.course, o->course, o->root);
-    if (status == MT_OK)
-        status = only_book ? use_book(&c) : mg_batch(&c.batch, &left);
-    mg_students_free(&c.students);
-    mg_course_free(&c.course);
+    mt_status status = work(&c, &left);
     if (status != MT_OK) {
         fprintf(stderr, "grade-all: %s\n", mt_last_error());
         return FAILED;

@@ -61,9 +61,10 @@ MT_NORETURN static void become_grader(const mg_job *job, const mg_plan *plan, co
     char program[PATH_MAX], units[PATH_MAX], log[PATH_MAX];
     mg_path(program, "%s/bin/grade", plan->build);
     mg_path(units, "%s/units", folder);
-    mg_path(log, "%s/log", folder);
+    const char *into = job->into ? job->into : folder;
+    mg_path(log, "%s/log", into);
     const char *argv[24] = { program,     "--lab",     plan->lab->id, "--root",  plan->root, "--build",
-                             plan->build, "--report",  folder,        "--seed",  plan->seed, "--submission",
+                             plan->build, "--report",  into,          "--seed",  plan->seed, "--submission",
                              units,       "--marking", "--quiet",     "--width", "0" };
     int n = 17;
     if (job->timed) {
@@ -94,7 +95,7 @@ mt_status mg_job_start(mg_job *job, const mg_plan *plan)
     pid_t parent = getpid();
     mg_job_folder(folder, plan, job->grading.submission);
     mg_job_report(report, plan, job->grading.submission);
-    if (!job->timed) /* one of before must not be taken for this one's */
+    if (!job->timed && !job->into) /* one of before must not be taken for this one's */
         unlink(report);
     job->began = mt_now();
     job->killed = false;
@@ -162,16 +163,16 @@ static void last_words(char *text, size_t size, const mg_plan *plan, int64_t sub
     free(line);
 }
 
-void mg_job_end(mg_job *job, const mg_plan *plan, int status)
+void mg_job_end(mg_job *job, const mg_plan *plan)
 {
+    const int status = job->status;
     char path[PATH_MAX], said[400] = "";
     mg_grading *g = &job->grading;
     int untimed = 0, errors = 0;
     mg_job_report(path, plan, g->submission);
-    job->pid = 0;
     g->seconds = (job->timed ? g->seconds : 0) + mt_now() - job->began;
     g->message[0] = 0;
-    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool good = !job->lost[0] && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     cJSON *json = good ? mg_json_read(path) : NULL;
     if (json)
         read_rows(g, json, &untimed, &errors);
@@ -183,7 +184,9 @@ void mg_job_end(mg_job *job, const mg_plan *plan, int status)
     g->state = MG_BROKEN;
     g->points = NAN;
     last_words(said, sizeof said, plan, g->submission);
-    if (WIFSIGNALED(status))
+    if (job->lost[0])
+        snprintf(g->message, sizeof g->message, "%s", job->lost);
+    else if (WIFSIGNALED(status))
         snprintf(g->message, sizeof g->message, "the grader was ended by signal %d%s", WTERMSIG(status),
                  job->killed ? ": it took too long" : "");
     else

@@ -22,10 +22,15 @@ void mg_plan_version(mg_plan *plan);
 typedef struct mg_job {
     int64_t index;      /* of the submission in the class */
     mg_grading grading; /* filled by mg_job_end */
-    pid_t pid;          /* 0: none runs */
     bool timed;         /* only its timed rows */
+    const char *into;   /* the folder of its report; NULL: that of the submission */
+    bool busy;          /* it waits for a grader, or has one */
+    pid_t pid;          /* the grader; 0: a task of an engine */
     double began;
-    bool killed; /* it did not end by itself */
+    bool killed;    /* it did not end by itself */
+    int status;     /* as wait() has it, when it has ended */
+    double cpu;     /* seconds of processor time */
+    char lost[300]; /* why no grader has ended; "" */
 } mg_job;
 
 /* mg_job_folder -- where the units (units/), the reports and what the grader said (log) of a submission are. */
@@ -37,9 +42,9 @@ void mg_job_report(char path[PATH_MAX], const mg_plan *plan, int64_t submission)
 /* mg_job_start -- start the grader; it ends when we do, even by SIGKILL. */
 mt_status mg_job_start(mg_job *job, const mg_plan *plan);
 
-/* mg_job_end -- its process has ended with this wait status: read its report. The grading's state is MG_BROKEN when
- * there is none, MG_UNTIMED when timed rows are still to be run, else MG_GRADED. Free the rows with mg_grading_free. */
-void mg_job_end(mg_job *job, const mg_plan *plan, int status);
+/* mg_job_end -- the job has ended: read its report. The grading's state is MG_BROKEN when there is none,
+ * MG_UNTIMED when timed rows are still to be run, else MG_GRADED. Free the rows with mg_grading_free. */
+void mg_job_end(mg_job *job, const mg_plan *plan);
 
 /* mg_job_overdue -- whether it should be ended: the grader's own limit, and again as much, has passed. */
 bool mg_job_overdue(const mg_job *job);

@@ -31,7 +31,7 @@ void mg_progress_begin(mg_progress *p, int64_t submissions)
     printf("%lld submissions\n", (long long)submissions);
 }
 
-void mg_progress_timed(mg_progress *p, int64_t submissions)
+void mg_progress_timed(mg_progress *p, int64_t submissions, const char *engine)
 {
     clear(p);
     if (submissions == 0 || mg_stop)
@@ -40,7 +40,8 @@ void mg_progress_timed(mg_progress *p, int64_t submissions)
     p->total = submissions;
     p->done = p->worked = 0;
     p->timing = true;
-    printf("%lld to be timed, or graded again after an error; one after the other:\n", (long long)submissions);
+    printf("%lld to be timed, or graded again after an error; one after the other%s:\n", (long long)submissions,
+           engine ? " on each machine" : "");
 }
 
 void mg_progress_skip(mg_progress *p)

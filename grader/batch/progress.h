@@ -12,8 +12,9 @@ typedef struct mg_progress {
 } mg_progress;
 
 void mg_progress_begin(mg_progress *p, int64_t submissions);
-void mg_progress_timed(mg_progress *p, int64_t submissions); /* now the timed rows of so many */
-void mg_progress_skip(mg_progress *p);                       /* one that is in the book already */
+/* Now the timed rows of so many; engine: the name of what shares them out, or NULL. */
+void mg_progress_timed(mg_progress *p, int64_t submissions, const char *engine);
+void mg_progress_skip(mg_progress *p); /* one that is in the book already */
 void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading *grading);
 void mg_progress_tick(mg_progress *p); /* once a second */
 void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
