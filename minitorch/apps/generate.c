@@ -25,7 +25,8 @@ typedef struct options {
     const char *run, *prompt, *size;
     const char *weights; /* NULL: a checkpoint in run */
     const char *export;  /* NULL: write text */
-    int64_t tokens, seed, threads;
+    bool interactive;
+    int64_t tokens, samples, seed, threads;
     int64_t step;   /* of the checkpoint, or MT_NEWEST */
     mt_dtype dtype; /* in which products read weights */
     mt_sampling how;
@@ -42,7 +43,12 @@ static const mt_option flags[] = {
       "Size of the model with those weights: gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "export", 0, "FILE", MT_TEXT(options, export), "Write no text but the weights, as a safetensors file" },
     { "prompt", 'p', "TEXT", MT_TEXT(options, prompt), "Beginning of the text; default: a new line" },
-    { "tokens", 'n', "N", MT_I64(options, tokens, 0, INT32_MAX), "Number of tokens to draw" },
+    { "interactive", 'i', NULL, MT_FLAG(options, interactive),
+      "Read prompts from standard input, each a line, until it ends" },
+    { "samples", 'k', "N", MT_I64(options, samples, 1, INT32_MAX),
+      "Number of texts for each prompt, drawn with --seed and the seeds that follow it" },
+    { "tokens", 'n', "N", MT_I64(options, tokens, 0, INT32_MAX),
+      "Most tokens to draw; <|endoftext|> ends a text earlier" },
     { "temperature", 'T', "T", MT_F64(options, how.temperature, 0, 1e6),
       "Randomness: 0 always takes the most likely token, 1 draws as likely as the model says" },
     { "top-k", 0, "K", MT_I64(options, how.top_k, 0, INT32_MAX),
@@ -81,34 +87,65 @@ static mt_status encode(int32_t **ids, int64_t *count, const mt_vocabulary *voca
     return status;
 }
 
-static mt_status write_text(const options *o, const mt_module *model, const mt_vocabulary *vocabulary)
+/* One text, which begins with the prompt and ends after --tokens or at <|endoftext|>; *drawn grows by its tokens. */
+static void write_sample(const options *o, const mt_module *model, const mt_vocabulary *vocabulary,
+                         const int32_t *prompt, int64_t count, int64_t seed, int64_t *drawn)
 {
-    int32_t *prompt;
-    int64_t count = 0;
-    mt_status status = encode(&prompt, &count, vocabulary, o->prompt);
-    if (o->dtype != MT_F32)
-        fprintf(stderr, "generate: products read %s, %s\n", mt_dtype_name(o->dtype), mt_matmul16_form(o->dtype));
     mt_autocast_begin(o->dtype);
     mt_decoder *decoder = mt_decoder_new(model);
     mt_autocast_end();
-    mt_rng rng = mt_rng_new((uint64_t)o->seed, MT_STREAM_SAMPLE);
+    mt_rng rng = mt_rng_new((uint64_t)seed, MT_STREAM_SAMPLE);
     const float *logits = NULL;
-    for (int64_t i = 0; i < count && status == MT_OK; i++) {
+    for (int64_t i = 0; i < count; i++) {
         logits = mt_decoder_next(decoder, prompt[i]);
         show(vocabulary, prompt[i]);
     }
-    double start = mt_now();
-    int64_t drawn = 0;
-    while (drawn < o->tokens && status == MT_OK && !mt_cli_stopped()) {
+    for (int64_t i = 0; i < o->tokens && !mt_cli_stopped(); i++) {
         int32_t id = mt_sample(logits, vocabulary->token.count, &o->how, &rng);
+        ++*drawn;
+        if (id == vocabulary->end_of_text)
+            break;
         show(vocabulary, id);
         logits = mt_decoder_next(decoder, id);
-        drawn++;
+    }
+    mt_decoder_free(decoder);
+}
+
+/* The samples of one prompt, with a line of dashes between them. */
+static mt_status write_samples(const options *o, const mt_module *model, const mt_vocabulary *vocabulary,
+                               const char *text)
+{
+    int32_t *prompt;
+    int64_t count = 0, drawn = 0;
+    mt_status status = encode(&prompt, &count, vocabulary, text);
+    double start = mt_now();
+    for (int64_t k = 0; k < o->samples && status == MT_OK && !mt_cli_stopped(); k++) {
+        fputs(k ? "\n--------\n" : "", stdout);
+        write_sample(o, model, vocabulary, prompt, count, o->seed + k, &drawn);
     }
     if (status == MT_OK)
         fprintf(stderr, "\ngenerate: %" PRId64 " tokens, %.0f a second\n", drawn, (double)drawn / (mt_now() - start));
-    mt_decoder_free(decoder);
     free(prompt);
+    return status;
+}
+
+static mt_status write_text(const options *o, const mt_module *model, const mt_vocabulary *vocabulary)
+{
+    char *line = NULL;
+    size_t size = 0;
+    mt_status status = MT_OK;
+    if (o->dtype != MT_F32)
+        fprintf(stderr, "generate: products read %s, %s\n", mt_dtype_name(o->dtype), mt_matmul16_form(o->dtype));
+    if (!o->interactive)
+        return write_samples(o, model, vocabulary, o->prompt);
+    while (status == MT_OK && !mt_cli_stopped() && fputs("prompt: ", stderr) >= 0) {
+        ssize_t length = getline(&line, &size, stdin);
+        if (length < 0)
+            break;
+        line[strcspn(line, "\n")] = 0;
+        status = *line ? write_samples(o, model, vocabulary, line) : MT_OK;
+    }
+    free(line);
     return status;
 }
 
@@ -144,6 +181,7 @@ int main(int argc, char **argv)
                   .prompt = "\n",
                   .size = "gpt2",
                   .tokens = 500,
+                  .samples = 1,
                   .seed = 1,
                   .step = MT_NEWEST,
                   .how = { 0.8, 0, 1 } };
