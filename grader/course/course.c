@@ -311,25 +311,39 @@ static mt_status read_labs(const mg_course_text *t, const char *root, mg_course 
     return status;
 }
 
-/* What a language model may do in a release of the course. */
-static mt_status read_models(const mg_course_text *t, mg_course *course)
+/* What a release of the course has; without a key, the first of its words. */
+static mt_status read_release(const mg_course_text *t, mg_course *course)
 {
-    static const char *const policies[] = { "tutor", "closed", "open" };
-    const cJSON *item = get(t->root, "language_models");
-    const char *value = cJSON_GetStringValue(item);
-    course->models = item ? NULL : policies[0];
-    for (int i = 0; value && i < MT_COUNT(policies); i++)
-        if (strcmp(value, policies[i]) == 0)
-            course->models = policies[i];
-    return course->models ? MT_OK
-                          : mg_course_refuse(t, item,
-                                             "\"language_models\" must be \"tutor\" (they explain), \"closed\" (no "
-                                             "help with labs) or \"open\" (they may write, and it is said)");
+    const struct {
+        const char *key, **value, *word[4], *refused;
+    } part[] = {
+        { "language_models",
+          &course->models,
+          { "tutor", "closed", "open" },
+          "\"language_models\" must be \"tutor\" (they explain), \"closed\" (no help with labs) or \"open\" (they may "
+          "write, and it is said)" },
+        { "checks",
+          &course->checks,
+          { "objects", "source" },
+          "\"checks\" must be \"objects\" (a release has them compiled) or \"source\" (students can read them)" },
+    };
+    for (int p = 0; p < MT_COUNT(part); p++) {
+        const cJSON *item = get(t->root, part[p].key);
+        const char *value = cJSON_GetStringValue(item);
+        *part[p].value = item ? NULL : part[p].word[0];
+        for (const char *const *word = part[p].word; value && *word; word++)
+            if (strcmp(value, *word) == 0)
+                *part[p].value = *word;
+        if (!*part[p].value)
+            return mg_course_refuse(t, item, "%s", part[p].refused);
+    }
+    return MT_OK;
 }
 
 static mt_status read_course(const mg_course_text *t, const char *root, mg_course *course)
 {
-    static const char *const known[] = { "course", "late", "counts", "best_of", "language_models", "labs", NULL };
+    static const char *const known[] = { "course",          "late",   "counts", "best_of",
+                                         "language_models", "checks", "labs",   NULL };
     const cJSON *title = get(t->root, "course");
     double best = 0;
     mt_status status = mg_course_keys(t, t->root, "the course", known);
@@ -339,7 +353,7 @@ static mt_status read_course(const mg_course_text *t, const char *root, mg_cours
     if (status == MT_OK)
         status = mg_course_number(t, t->root, "best_of", 1, 99, &best);
     if (status == MT_OK)
-        status = read_models(t, course);
+        status = read_release(t, course);
     if (status == MT_OK)
         status = read_labs(t, root, course);
     course->best_of = (int)best;

@@ -56,6 +56,7 @@ typedef struct mg_course {
     mg_course_lab *labs; /* those that the file names, in the order of their numbers */
     int64_t count;
     const char *models; /* what language models may do: "tutor", "closed", "open" (grader/release/agents) */
+    const char *checks; /* the form of the checks in a release: "objects", "source" */
     int best_of;        /* number of a student's labs that count, the best ones; 0: all */
 } mg_course;
 

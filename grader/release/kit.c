@@ -2,7 +2,7 @@
  *
  *   kit course FILE          what a course file and students.csv beside it say
  *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when
- *   kit models FILE          what language models may do
+ *   kit parts FILE           what language models may do in a release, and the form of its checks
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
  *   kit digests FILES        of units in which the student writes LEAST_LINES or more, for ROOT/reference/digests
@@ -159,9 +159,9 @@ int main(int argc, char **argv)
     const char *command = argc > 2 ? argv[1] : "";
     if (strcmp(command, "digests") == 0)
         return print_digests(argv + 2);
-    if (strcmp(command, "course") != 0 && strcmp(command, "after") != 0 && strcmp(command, "models") != 0 &&
+    if (strcmp(command, "course") != 0 && strcmp(command, "after") != 0 && strcmp(command, "parts") != 0 &&
         strcmp(command, "hidden") != 0 && !(strcmp(command, "students") == 0 && argc >= 4)) {
-        fprintf(stderr, "usage: kit course FILE | after FILE | models FILE | hidden FILE | students FILE OUT [NN...] | "
+        fprintf(stderr, "usage: kit course FILE | after FILE | parts FILE | hidden FILE | students FILE OUT [NN...] | "
                         "digests FILES\n");
         return 2;
     }
@@ -174,8 +174,8 @@ int main(int argc, char **argv)
         status = print_course(&course, argv[2]);
     else if (strcmp(command, "after") == 0)
         status = print_after(&course);
-    else if (strcmp(command, "models") == 0)
-        status = puts(course.models) < 0;
+    else if (strcmp(command, "parts") == 0)
+        status = printf("%s %s\n", course.models, course.checks) < 0;
     else if (strcmp(command, "hidden") == 0)
         status = print_hidden(&course);
     else

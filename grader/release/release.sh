@@ -3,7 +3,7 @@
 # For a lab with "after" in the course file the reference's objects go into OUT-after/NN, to be copied into OUT later; OUT has skeletons in their place.
 #
 # OUT is the stage after the last of the labs named (all without LABS; make stage): framework and grader, with nothing of later labs. Of the labs named it has handouts, skeletons and checks. The reference's units are objects for each of LEVELS
-# (default: x86-64-v3 x86-64-v4 aarch64); the one for a machine is chosen when it builds (level.sh). LEVELS=native takes those of BUILD, which run here only: quick, for tests.
+# (default: x86-64-v3 x86-64-v4 aarch64), and so are checks and oracles, unless the course file has "checks": "source"; the level for a machine is chosen when it builds (level.sh). LEVELS=native takes units of BUILD, which run here only: quick, for tests.
 # Nothing is left in OUT if anything fails.
 set -euo pipefail
 [ $# -ge 2 ] && [ -n "$2" ] || { echo "usage: make release OUT=dir [LABS=\"00 01 02\"]" >&2 && exit 2; }
@@ -50,8 +50,8 @@ rm "$tree/grader/tools/labs.sh" "$tree/grader/tools/strip.c"
 cp -r $here/student/. "$tree"
 cp "$here/level.sh" --parents "$tree"
 cp $here/students.md.txt "$tree/README.md" # its links hold there
-models=$([ -z "$course" ] || "$build/bin/kit" models "$course") # what language models may do
-cat $here/agents/{head,"${models:-tutor}",tail}.txt >"$tree/AGENTS.md"
+read -r models form < <([ -z "$course" ] && echo tutor objects || "$build/bin/kit" parts "$course")
+cat $here/agents/{head,"$models",tail}.txt >"$tree/AGENTS.md"
 [ -e "$tree/minitorch/apps/train_mnist.c" ] || sed -i '/make train-mnist/d' "$tree/README.md"
 printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
 mkdir "$tree/reference" "$work/arm" "$work/given"
@@ -94,8 +94,8 @@ mkdir "$tree/reference/skeletons" && (cd "$tree/labs" && find . -name '*.c' -o -
 $here/pages.sh "$tree"
 mkdir -p "$tree/.github" && ln -s ../AGENTS.md "$tree/.github/copilot-instructions.md"
 
-# ---- the reference's units as objects -------------------------------------------------------------------------------
-skipped=() said=()
+# ---- the reference's units, checks and oracles as objects ------------------------------------------------------------
+skipped=() said=() closed=()
 for unit in "${units[@]}"; do
     name=${unit#solutions/}
     mkdir -p "$tree/reference/${name%/*}"
@@ -114,6 +114,15 @@ commands() {
         [ ! -e "labs/${name%/*}/lab.json" ] || echo "$* -fsanitize=thread -O1 -g0 -fstack-protector-strong -c $unit -o $tree/reference/$level/counted/$name"
     done
 }
+# Checks and oracles say what every function must return. They are compiled from the release's own texts, without the hidden rows.
+[ "$form" = source ] || mapfile -t closed < <(cd "$tree" && ls grader/checks/*.c minitorch/testing/*oracle*.c 2>/dev/null)
+compile_closed() { # COMPILER FLAGS...: the flags of the Makefile, -O1 for those that run fast
+    local file
+    for file in "${closed[@]}"; do
+        mkdir -p "$tree/reference/$level/obj/${file%/*}"
+        echo "cd $tree && $* -w -g0 $([[ $file == *oracle* || $file != */[0-9]* ]] || echo -O1) -c $file -o reference/$level/obj/${file%.c}.o"
+    done | xargs -P "$jobs" -d '\n' -I{} bash -c '{}' || stop "a check does not compile for $level"
+}
 for level in $levels; do
     case $level in
     native)
@@ -122,6 +131,7 @@ for level in $levels; do
             [ ! -d "$build/$kind" ] || mkdir -p "$objects"
             [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | perl -0ne "print if m{^\./(${of_these%|})/}" | copy_to "$objects")
         done
+        compile_closed "${cc[@]}" -march=native "${flags[@]}"
         continue
         ;;
     aarch64)
@@ -138,6 +148,7 @@ for level in $levels; do
     (cd "$tree/reference" && for folder in [0-9]*; do mkdir -p "$level/"{units,counted}"/$folder"; done)
     commands "${compiler[@]}" "${flags[@]}" -fmacro-prefix-map=solutions=reference |
         xargs -P "$jobs" -d '\n' -I{} bash -c '{}' || stop "a unit does not compile for $level"
+    compile_closed "${compiler[@]}" "${flags[@]}"
     if [[ $level == x86* && "${units[*]}" == *.cu* ]]; then # .cu units: by the emulator, and by nvcc for all of its architectures
         for unit in "${units[@]}"; do
             [[ $unit == *.cu ]] || continue
@@ -150,6 +161,10 @@ for level in $levels; do
         [ -n "${NVCC:-}" ] || skipped+=("$level, CUDA=nvcc: install nvcc; CUDA=emu works")
     fi
 done
+for file in "${closed[@]}"; do
+    printf '/* %s: in a release it is an object, which make takes in place of this file. */\n#error "reference/ has no object of %s for this machine: ask for a release that has it"\n' "$file" "$file" >"$tree/$file"
+done
+getconf GNU_LIBC_VERSION | sed 's/.* //' >"$tree/reference/glibc"
 find "$tree/reference" -mindepth 1 -type d -empty -delete
 [ -n "$(ls -d "$tree"/reference/*/units 2>/dev/null)" ] || stop "no level could be made: ${skipped[*]}"
 # What linking needs stays: global names.

@@ -209,6 +209,7 @@ static const struct {
     { "{ \"labs\": { \"01\": {} },\n\"best_of\": 2 }", 2, "a number of labs, at most the 1 that the course has" },
     { "{ \"labs\": { \"01\": {}, \"02\": {} },\n\"best_of\": 1.5 }", 2, "a number of labs" },
     { "{ \"labs\": { \"01\": {} },\n\"language_models\": \"yes\" }", 2, "must be \"tutor\"" },
+    { "{ \"labs\": { \"01\": {} },\n\"checks\": \"none\" }", 2, "must be \"objects\"" },
     { "{ \"labs\": { \"01\": {\n \"by_hand\": 20 } } }", 2, "\"by_hand\" must be an object" },
     { "{ \"labs\": { \"01\": { \"by_hand\": {\n \"log\": -1 } } } }", 2, "\"log\" must be a number from 0" },
     { "{ \"labs\": { \"01\": { \"by_hand\": {\n \"days\": 1 } } } }", 2, "call \"days\" otherwise" },

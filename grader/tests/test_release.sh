@@ -26,14 +26,23 @@ expect "a package for a front end has no such file" 2 'row.json:1: lab 01 has no
     env COURSE="$dir/row.json" grader/frontends/pack.sh github build/release
 rm -r "$dir/only" "$dir/row.json"
 expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01 02" COURSE="$dir/course.json"
-expect "labs of the device without those between" 0 ": 0 found" release OUT="$dir/device" LABS="00 06"
+echo '{ "checks": "source", "labs": { "00": {}, "06": {} } }' >"$dir/source.json"
+expect "labs of the device without those between" 0 ": 0 found" release OUT="$dir/device" LABS="00 06" COURSE="$dir/source.json"
+expect "a course may have the sources of its checks" 0 "mg_lab_00" cat "$dir/device/grader/checks/00-tensors.c"
+check "and no object of them" test ! -e "$dir/device/reference/native/obj"
 check "it has what the given code needs of another lab's checks" test -e "$dir/device/grader/checks/04-trip.c"
-rm -rf "$dir"/device*
+rm -rf "$dir"/device* "$dir/source.json"
 if [ "$(uname -m)" = x86_64 ]; then
     expect "labs without .cu units, for two levels" 0 "" make -s release OUT="$dir/levels" LEVELS="x86-64-v3 x86-64-v4" COURSE= LABS=00
     expect "both are there" 0 "units units" bash -c "cd '$dir/levels/reference' && echo \$(cd x86-64-v3 && ls -d units) \$(cd x86-64-v4 && ls -d units)"
     rm -rf "$dir"/levels*
 fi
+mkdir -p "$dir/machine/grader/release" "$dir/machine/reference/s390x/units" && cp grader/release/level.sh "$dir/machine/grader/release"
+echo 2.36 >"$dir/machine/reference/glibc"
+expect "objects for other machines: it is said" 0 "it has objects for s390x, and this machine is $(uname -m)" "$dir/machine/grader/release/level.sh"
+echo 9.99 >"$dir/machine/reference/glibc" && mkdir -p "$dir/machine/reference/native/units"
+expect "or for a newer glibc" 0 "were made with glibc 9.99, and this machine has $(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" "$dir/machine/grader/release/level.sh"
+rm -r "$dir/machine"
 expect "nothing else is left there" 0 "course course-after course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
 expect "no folder of ours" 1 "" bash -c "cd '$tree' && ls -d solutions grader/mutants grader/attacks grader/variants grader/tests docs/INSTRUCTORS.md docs/CLAIMS.md 2>/dev/null | grep ."
@@ -42,10 +51,14 @@ expect "handouts, headers and the map name labs/" 0 "" has_not 'solutions/' "$tr
 expect "nothing of later labs" 0 "00-tensors cli core kernels" bash -c "cd '$tree' && echo reference/native/units/* | sed 's,reference/native/units/,,g' | tr '\n' ' ' && ls -d minitorch/{core,cli,kernels,autograd,data,ckpt,dist,plan} 2>/dev/null | sed 's,.*/,,' | xargs"
 expect "no step of another lab in the map" 0 "" has_not '^## Lab 03' "$tree/docs/MAP.md"
 expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing removes the transpose|c0ffee11' "$tree" --exclude-dir=reference --include=*.c --include=*.json --include=*.md
+expect "nor in an object" 0 "" has_not 'read transposed tile|packing removes the transpose' "$tree/reference"
+expect "checks and oracles are objects" 1 "" bash -c "cd '$tree' && grep -L '^#error' grader/checks/*.c | grep ."
+expect "in which the other rows are" 0 "01-matmul.o" grep -rlE 'rows begin lda, ldb and ldc elements apart' "$tree/reference/native/obj/grader/checks"
+expect "no formula of an oracle is left" 0 "" has_not 'sech' "$tree" --include=*.c --include=*.h
 expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
 expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c grader/{mutants,variants,mutate/equivalent}/01.txt && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
 expect "what comes later is in the second part" 0 "reference/native/counted/02-backprop/linear.o" bash -c "cd '$dir/course-after/02' && find . -name linear.o"
-expect "and in no other" 1 "" bash -c "find '$tree' -path '*reference*02-backprop*' -name '*.o' -o -path '*01-matmul*' -name '*.o' | grep ."
+expect "and in no other" 1 "" bash -c "find '$tree' ! -path '*/obj/*' \( -path '*reference*02-backprop*' -o -path '*01-matmul*' \) -name '*.o' | grep ."
 expect "students see when" 0 '"after":	"2026-10-05T12:01:00Z"' cat "$tree/course.json"
 expect "objects name no variable of theirs" 0 "" bash -c "! nm '$dir/course-after/01/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
 expect "its skeletons are kept as they are" 1 "" bash -c "cd '$tree' && diff -rq reference/skeletons labs | grep -v '^Only in labs'"

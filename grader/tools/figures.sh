@@ -44,7 +44,7 @@ stage 08           11221 8000
 stage 15           32380 26000
 files              456 300
 median             75 110
-grader             102091 95000
+grader             102153 95000
 long               0 0
 mnist runs lines   1533 1500
 mnist runs files   50 30
