@@ -12,7 +12,7 @@
 
 static const char *const functions[] = {
     "mt_ring_reduce_scatter", "mt_ring_all_gather",     "mt_ring_all_reduce", "mt_tree_broadcast",
-    "mt_tree_all_reduce",     "mt_doubling_all_reduce", "mt_all_reduce",
+    "mt_tree_all_reduce",     "mt_doubling_all_reduce", "mt_all_reduce",      "mt_hierarchical_all_reduce",
 };
 
 int64_t mg_13_part(const trial *t, int rank)
@@ -33,6 +33,8 @@ const char *mg_13_name(const trial *t, char words[120])
         snprintf(words + used, 120 - (size_t)used, ", %s", t->op == RANKS_MAX ? "maximum" : "sum");
     if (t->what == TREE_BROADCAST)
         snprintf(words + used, 120 - (size_t)used, ", root %d", t->root);
+    if (t->node)
+        snprintf(words + strlen(words), 120 - strlen(words), ", nodes of %d", t->node);
     return words;
 }
 
@@ -85,6 +87,7 @@ static void describe(mg_run *run, trial *t)
     memcpy(numbers, values, sizeof values);
     memcpy(&numbers[MG_CALL_LATENCY], &t->network.latency, sizeof(double));
     memcpy(&numbers[MG_CALL_BYTE_TIME], &t->network.byte_time, sizeof(double));
+    numbers[MG_CALL_NODE] = t->node;
     mg_as_called(run, "%s(comm, data, n=%" PRId64 ", %s%s) on %d ranks", functions[t->what], t->n,
                  mt_dtype_name(t->dtype), more_of(t), t->ranks);
     mg_13_arrays(run, t->data, t->ranks, t->dtype, there(t));
@@ -254,6 +257,7 @@ static trial trial_of(mg_run *run, const ranks_case *c, int ranks)
         t.what++;
     t.n = c->about == RANKS_BITS ? 1009 : ranks == 5 ? 10007 : mg_pick(mg_rng(run), 30, 400);
     t.root = (int)mt_rng_below(mg_rng(run), ranks);
+    t.node = t.what == HIERARCHICAL_ALL_REDUCE ? mg_node(mg_rng(run), ranks) : 0;
     return t;
 }
 
@@ -264,6 +268,11 @@ static bool play(mg_run *run, const ranks_case *c, trial t)
     bool values = !messages && c->about != RANKS_TIME;
     return mg_13_call(run, &t) && (!(values || many) || mg_13_judge_values(run, &t)) &&
            (!messages || mg_13_judge_messages(run, &t)) && (c->about != RANKS_TIME || mg_13_judge_time(run, &t));
+}
+
+static bool is_in_nodes(const ranks_case *c)
+{
+    return strcmp(c->function, functions[HIERARCHICAL_ALL_REDUCE]) == 0;
 }
 
 static bool lengths(mg_run *run, const ranks_case *c)
@@ -287,13 +296,13 @@ static bool lengths(mg_run *run, const ranks_case *c)
     return good;
 }
 
-/* Each on three ranks, and its maximum in another world. */
+/* Each on three ranks, or two nodes of two, and its maximum in another world. */
 static bool types(mg_run *run, const ranks_case *c)
 {
     static const mt_dtype all[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
     bool good = true;
     for (int i = 0; i < MT_COUNT(all) && good; i++) {
-        trial sum = trial_of(run, c, 3), largest = trial_of(run, c, mg_world(mg_rng(run), i));
+        trial sum = trial_of(run, c, is_in_nodes(c) ? 4 : 3), largest = trial_of(run, c, mg_world(mg_rng(run), i));
         sum.op = RANKS_SUM, largest.op = RANKS_MAX;
         sum.dtype = largest.dtype = all[i];
         mg_part(run, mt_dtype_name(all[i]), NULL);
@@ -349,7 +358,7 @@ static bool many_ranks(mg_run *run, const ranks_case *c)
 
 static bool searched(mg_run *run, const ranks_case *c)
 {
-    trial t = trial_of(run, c, FEW - 1);
+    trial t = trial_of(run, c, is_in_nodes(c) ? FEW : FEW - 1);
     t.searched = true;
     mg_part(run, "a search for data races", NULL);
     return play(run, c, t);

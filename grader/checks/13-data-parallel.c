@@ -268,6 +268,45 @@ static const outer_case late_cases[] = {
       OUTER_LATE },
 };
 
+/* ---- 13.21 and 13.22 ranks in nodes */
+static const ranks_case hierarchy_cases[] = {
+    { { 3, "sums",
+        "inside of a node each rank has part `place` of the array after the reduce-scatter; that part alone is summed "
+        "with the ranks with the same place in other nodes" }, "mt_hierarchical_all_reduce", RANKS_VALUES, RANKS_SUM },
+    { { 1, "maximum", "all three phases need the operation of the call" },
+      "mt_hierarchical_all_reduce", RANKS_VALUES, RANKS_MAX },
+    { { 1, "uneven parts", "the part between nodes has its own size, which may be 0" },
+      "mt_hierarchical_all_reduce", RANKS_UNEVEN, RANKS_SUM },
+    { { 1, "other types", "where a part begins in bytes depends on the type" },
+      "mt_hierarchical_all_reduce", RANKS_TYPES, RANKS_SUM },
+    { { 1, "the same bits on all ranks", "each part is reduced by one chain of ranks, and then copied to all" },
+      "mt_hierarchical_all_reduce", RANKS_BITS, RANKS_SUM },
+    { { 3, "messages and bytes",
+        "with D nodes of k ranks, a rank sends 2 (k - 1) messages inside of its node, and 2 (D - 1) to other nodes, "
+        "where its part goes round" }, "mt_hierarchical_all_reduce", RANKS_MESSAGES, RANKS_SUM },
+    { { 1, "time", "all nodes do each phase at the same time" },
+      "mt_hierarchical_all_reduce", RANKS_TIME, RANKS_SUM },
+    { { 1, "a message fails", "return the status of the phase that failed: no other phase follows it" },
+      "mt_hierarchical_all_reduce", RANKS_FAILS, RANKS_SUM },
+    { { 1, "what arrives counts", "a rank knows of the others only what messages bring" },
+      "mt_hierarchical_all_reduce", RANKS_CHANGED, RANKS_SUM },
+};
+static const choice_case hierarchical_seconds_cases[] = {
+    { { 1, "a ring",
+        "a ring's step takes as long as its message between nodes; where there is one node, as one inside" },
+      CHOICE_RING },
+    { { 1, "tree and doubling",
+        "with 2^k ranks a node, k steps are inside; else each step has a message between nodes, if there are several" },
+      CHOICE_TREE },
+    { { 2, "a hierarchy",
+        "with D nodes of k ranks, 2 (k - 1) messages of bytes / k inside and 2 (D - 1) of bytes / (k D) between" },
+      CHOICE_HIERARCHY },
+};
+static const choice_case hierarchical_pick_cases[] = {
+    { { 1, "the least time", "compute the times of all four, and take the least" }, CHOICE_PICK },
+    { { 1, "equal times", "of equal times take that of the first algorithm in mt_algorithm" }, CHOICE_EQUAL },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("13.1", "reduce-scatter", mg_13_ranks, scatter_cases),
     MG_GROUP("13.2", "all-gather", mg_13_ranks, gather_cases),
@@ -295,6 +334,9 @@ static const mg_group groups[] = {
     MG_GROUP("13.18", "outer step", mg_13_outer, late_cases),
     MG_GROUP("13.19", "gather", mg_13_zero, gather_params_cases),
     MG_GROUP("13.20", "open", mg_13_zero, open_cases),
+    MG_GROUP("13.21", "hierarchy", mg_13_ranks, hierarchy_cases),
+    MG_GROUP("13.22", "seconds", mg_13_hierarchical_seconds, hierarchical_seconds_cases),
+    MG_GROUP("13.22", "pick", mg_13_hierarchical_pick, hierarchical_pick_cases),
 };
 
 // clang-format on

@@ -35,6 +35,7 @@ typedef enum collective {
     TREE_ALL_REDUCE,
     DOUBLING_ALL_REDUCE,
     CHOSEN_ALL_REDUCE, /* one of those, by the communication thread */
+    HIERARCHICAL_ALL_REDUCE,
 } collective;
 
 enum { RANKS_SUM, RANKS_MAX }; /* as mt_reduce */
@@ -43,6 +44,7 @@ enum { RANKS_SUM, RANKS_MAX }; /* as mt_reduce */
 typedef struct trial {
     collective what;
     int ranks, root, op;
+    int node; /* ranks of a node; 0: there are none */
     int64_t n;
     mt_dtype dtype;
     bool wild;                   /* sums are rounded: numbers of very different sizes */
@@ -86,6 +88,7 @@ typedef enum choice_about {
     CHOICE_RING,
     CHOICE_TREE,
     CHOICE_DOUBLING,
+    CHOICE_HIERARCHY,
     CHOICE_PICK,
     CHOICE_EQUAL,
 } choice_about;
@@ -95,6 +98,8 @@ typedef struct choice_case {
     choice_about about;
 } choice_case;
 
-void mg_13_seconds(mg_run *run, const void *one_case); /* a choice_case */
-void mg_13_pick(mg_run *run, const void *one_case);    /* a choice_case */
-void mg_13_chosen(mg_run *run, const void *one_case);  /* a mg_case */
+void mg_13_seconds(mg_run *run, const void *one_case);              /* a choice_case */
+void mg_13_pick(mg_run *run, const void *one_case);                 /* a choice_case */
+void mg_13_chosen(mg_run *run, const void *one_case);               /* a mg_case */
+void mg_13_hierarchical_seconds(mg_run *run, const void *one_case); /* a choice_case */
+void mg_13_hierarchical_pick(mg_run *run, const void *one_case);    /* a choice_case */

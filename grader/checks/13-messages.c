@@ -54,6 +54,40 @@ static void expected(const trial *t, int rank, int64_t *sends, int64_t *sent)
     }
 }
 
+/* In nodes, a rank's messages to its own node are a reduce-scatter and an all-gather of the whole array, those to
+ * others an all-reduce of its part. */
+static void expected_in_nodes(const trial *t, int rank, bool others, int64_t *sends, int64_t *sent)
+{
+    int place = rank % t->node, nodes = t->ranks / t->node;
+    trial inside = *t, across = *t;
+    inside.ranks = t->node;
+    across.ranks = nodes, across.n = mg_13_part(&inside, place + 1) - mg_13_part(&inside, place);
+    across.what = inside.what = RING_ALL_REDUCE;
+    expected(others ? &across : &inside, others ? rank / t->node : place, sends, sent);
+}
+
+static bool right_in_nodes(mg_run *run, const trial *t, int rank)
+{
+    const mg_deeds *d = &t->deeds[rank];
+    char name[120];
+    for (int others = 0; others < 2 && t->node; others++) {
+        int64_t sends = 0, sent = 0, want_sends, want_sent;
+        expected_in_nodes(t, rank, others, &want_sends, &want_sent);
+        for (int64_t i = 0; i < d->ops; i++)
+            if (d->op[i][MG_OP_KIND] == MG_OP_SEND && (d->op[i][MG_OP_PEER] / t->node != rank / t->node) == others) {
+                sends++;
+                sent += d->op[i][MG_OP_BYTES];
+            }
+        if (sends != want_sends || sent != want_sent)
+            return mg_fail(run,
+                           "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes, to %s; expected %" PRId64
+                           ", %" PRId64 " bytes",
+                           mg_13_name(t, name), rank, sends, sent, others ? "other nodes" : "its own node", want_sends,
+                           want_sent);
+    }
+    return true;
+}
+
 /* A ring has one next rank and one before. */
 static bool right_peers(mg_run *run, const trial *t, int rank)
 {
@@ -140,7 +174,8 @@ bool mg_13_judge_messages(mg_run *run, trial *t)
                            "%s: rank %d sends %" PRId64 " messages, %" PRId64 " bytes; expected %" PRId64 ", %" PRId64
                            " bytes",
                            mg_13_name(t, name), rank, d->sends, d->sent, sends, sent);
-        if (!right_peers(run, t, rank) || !right_waits(run, t, rank) || !right_places(run, t, rank))
+        if (!right_peers(run, t, rank) || !right_waits(run, t, rank) || !right_places(run, t, rank) ||
+            !right_in_nodes(run, t, rank))
             return false;
     }
     return right_sum(run, t);
@@ -187,6 +222,23 @@ static double law_of(const trial *t, mg_network network)
     }
 }
 
+/* Between nodes a message takes four times as long; a rank's part is the array of a ring between them. */
+static bool judge_time_in_nodes(mg_run *run, trial *t, mg_network network)
+{
+    const mg_nodes nodes = { t->node, { network.latency / 4, network.byte_time / 4 } };
+    trial inside = *t, across = *t;
+    inside.ranks = t->node, inside.what = RING_ALL_REDUCE;
+    across.ranks = t->ranks / t->node, across.n = mg_13_part(&inside, 1), across.what = RING_ALL_REDUCE;
+    double took = mg_13_replay_in_nodes(t->deeds, t->ranks, network, nodes);
+    double law = law_of(&inside, nodes.inside) + law_of(&across, network);
+    char name[120];
+    return fabs(took - law) <= 1e-9 * law ||
+           mg_fail(run,
+                   "%s, latency %g s and %g s a byte between nodes, a quarter of both inside: took %.9g s, the model "
+                   "predicts %.9g s",
+                   mg_13_name(t, name), network.latency, network.byte_time, took, law);
+}
+
 bool mg_13_judge_time(mg_run *run, trial *t)
 {
     mg_network network = t->network;
@@ -194,6 +246,8 @@ bool mg_13_judge_time(mg_run *run, trial *t)
     if (t->what != CHOSEN_ALL_REDUCE)
         network =
             (mg_network){ ldexp(1, (int)mg_pick(mg_rng(run), -16, -10)), ldexp(1, -(int)mg_pick(mg_rng(run), 20, 30)) };
+    if (t->node)
+        return judge_time_in_nodes(run, t, network);
     double took = mg_13_replay(t->deeds, t->ranks, network), law = law_of(t, network);
     if (fabs(took - law) <= 1e-9 * law) /* a sum of at most 128 times */
         return true;
@@ -223,6 +277,7 @@ void mg_13_fail_each(mg_run *run, const trial *like)
             for (int64_t message = 0; more; message++) {
                 trial t = *like;
                 t.ranks = ranks, t.n = 9, t.fault = MG_FAULT_FAILS, t.who = who, t.message = message;
+                t.node = like->node ? ranks == 4 ? 2 : ranks : 0;
                 t.root = (int)mt_rng_below(mg_rng(run), ranks);
                 if (!mg_13_call(run, &t))
                     return;
@@ -274,10 +329,12 @@ static bool judge_changed(mg_run *run, const trial *t)
 void mg_13_change_each(mg_run *run, const trial *like)
 {
     bool struck = false;
-    for (int who = 0; who < 5; who++)
+    int ranks = like->node ? 6 : 5;
+    for (int who = 0; who < ranks; who++)
         for (int64_t message = 0, receives = 1; message < receives; message++) {
             trial t = *like;
-            t.ranks = 5, t.n = 11, t.dtype = MT_I32, t.fault = MG_FAULT_CHANGES, t.who = who, t.message = message;
+            t.node = like->node ? 2 + who % 2 : 0;
+            t.ranks = ranks, t.n = 13, t.dtype = MT_I32, t.fault = MG_FAULT_CHANGES, t.who = who, t.message = message;
             if (!mg_13_call(run, &t))
                 return;
             mg_13_replay(t.deeds, t.ranks, (mg_network){ 0, 0 });

@@ -17,6 +17,7 @@ typedef struct world {
     mg_deeds *deeds;
     int ranks;
     mg_network network;
+    mg_nodes nodes;
     post *post[MG_RANKS];
     int64_t at[MG_RANKS]; /* the next operation */
     double now[MG_RANKS], sends_until[MG_RANKS], receives_until[MG_RANKS];
@@ -64,7 +65,9 @@ static void begin(world *w, int rank)
     bool sends = op[MG_OP_KIND] == MG_OP_SEND;
     double *from = &w->sends_until[sends ? rank : peer], *to = &w->receives_until[sends ? peer : rank];
     double begins = fmax(w->now[rank], fmax(*from, *to));
-    *from = *to = begins + w->network.latency + (double)op[MG_OP_BYTES] * w->network.byte_time;
+    bool in_node = w->nodes.size > 0 && rank / w->nodes.size == (int)peer / w->nodes.size;
+    const mg_network *link = in_node ? &w->nodes.inside : &w->network;
+    *from = *to = begins + link->latency + (double)op[MG_OP_BYTES] * link->byte_time;
     mine->paired = w->post[peer][other].paired = true;
     mine->ends = w->post[peer][other].ends = *from;
 }
@@ -119,7 +122,12 @@ static void count(mg_deeds *d)
 
 double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network)
 {
-    world w = { .deeds = deeds, .ranks = ranks, .network = network };
+    return mg_13_replay_in_nodes(deeds, ranks, network, (mg_nodes){ 0 });
+}
+
+double mg_13_replay_in_nodes(mg_deeds *deeds, int ranks, mg_network network, mg_nodes nodes)
+{
+    world w = { .deeds = deeds, .ranks = ranks, .network = network, .nodes = nodes };
     double ends = 0;
     for (int r = 0; r < ranks; r++)
         w.post[r] = mt_calloc(deeds[r].ops, sizeof *w.post[r]);

@@ -11,6 +11,12 @@ typedef struct mg_network {
     double latency, byte_time; /* a message of b bytes takes latency + b * byte_time seconds */
 } mg_network;
 
+/* Ranks in nodes of so many neighbours: a message between two of a node takes what `inside` says. */
+typedef struct mg_nodes {
+    int size; /* 0: there are none */
+    mg_network inside;
+} mg_nodes;
+
 /* What a rank did. */
 typedef struct mg_deeds {
     const mg_op *op;
@@ -25,6 +31,7 @@ typedef struct mg_deeds {
  * message begins when both have begun it, and but for work nothing else takes time. The seconds until the last rank has
  * ended. */
 double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network);
+double mg_13_replay_in_nodes(mg_deeds *deeds, int ranks, mg_network network, mg_nodes nodes);
 
 /* mg_13_describe -- what each call of ranks begins with: its outputs "status, operations", "words" and "operations",
  * and its numbers MG_CALL_*, which are returned. mg_13_operations -- how many operations of a rank there is room for:

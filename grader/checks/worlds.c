@@ -23,3 +23,12 @@ int64_t mg_long_parts(mt_rng *rng, int ranks, mt_dtype dtype, int64_t bytes)
     int64_t part = bytes / mt_dtype_size(dtype) + mg_pick(rng, 1, 99);
     return part * ranks + (ranks > 1 ? mg_pick(rng, 1, ranks - 1) : 0);
 }
+
+int mg_node(mt_rng *rng, int ranks)
+{
+    int some[MG_WORLD_MOST], count = 0;
+    for (int node = 2; node < ranks; node++)
+        if (ranks % node == 0)
+            some[count++] = node;
+    return count ? some[mt_rng_below(rng, count)] : mt_rng_below(rng, 2) ? ranks : 1;
+}

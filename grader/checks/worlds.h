@@ -21,6 +21,9 @@ enum {
 /* mg_world -- the number of ranks of call number `call` of a row; the kinds follow one another. */
 int mg_world(mt_rng *rng, int call);
 
+/* mg_node -- so many ranks of a node that all nodes have equally many: neither one nor all, where that is possible. */
+int mg_node(mt_rng *rng, int ranks);
+
 /* Hints of parts on many ranks, and with long messages. */
 #define MG_MANY_RANKS \
     "any number of ranks is allowed, also more than a word has bits or an array of fixed size elements"

@@ -20,7 +20,8 @@
     CALL(mt_ring_all_reduce, N_OF, DTYPE_OF, OP_OF)     \
     CALL(mt_tree_broadcast, N_OF, DTYPE_OF, ROOT_OF)    \
     CALL(mt_tree_all_reduce, N_OF, DTYPE_OF, OP_OF)     \
-    CALL(mt_doubling_all_reduce, N_OF, DTYPE_OF, OP_OF)
+    CALL(mt_doubling_all_reduce, N_OF, DTYPE_OF, OP_OF) \
+    CALL(mt_hierarchical_all_reduce, N_OF, DTYPE_OF, OP_OF)
 
 /* A rank that calls fn, and the call of all ranks. */
 #define ON_RANKS(fn, ...)                                                         \
@@ -73,6 +74,32 @@ static void pick(const mg_value *v)
     }
 }
 
+/* The same where ranks are in nodes. */
+static mt_nodes nodes_of(const mg_value *v, int64_t i)
+{
+    return (mt_nodes){ (int)I64(node)[i], network_of(ARRAY(inside latency), ARRAY(inside byte_time), i) };
+}
+
+static void hierarchical_seconds(const mg_value *v)
+{
+    for (int64_t i = 0; i < ARRAY(seconds)->count; i++) {
+        mt_network network = network_of(ARRAY(latency), ARRAY(byte_time), i);
+        mt_nodes nodes = nodes_of(v, i);
+        double s = mt_hierarchical_seconds((mt_algorithm)I64(algorithm)[i], (int)I64(size)[i], I64(bytes)[i], &nodes,
+                                           &network);
+        memcpy(&I64(seconds)[i], &s, sizeof s);
+    }
+}
+
+static void hierarchical_pick(const mg_value *v)
+{
+    for (int64_t i = 0; i < ARRAY(algorithm)->count; i++) {
+        mt_network network = network_of(ARRAY(latency), ARRAY(byte_time), i);
+        mt_nodes nodes = nodes_of(v, i);
+        I64(algorithm)[i] = mt_hierarchical_pick((int)I64(size)[i], I64(bytes)[i], &nodes, &network);
+    }
+}
+
 // clang-format off
 #define CALLS(CALL, RESULT)                                                                                        \
     RESULT(mt_buckets_plan, I64(buckets)[0], ARRAY(bucket)->ptr, I64(begin), ARRAY(begin)->count - 1, N(limit))    \
@@ -88,6 +115,8 @@ const mg_function mg_calls_13[] = {
     { "mt_all_reduce", all_reduce },
     { "mt_collective_seconds", seconds },
     { "mt_collective_pick", pick },
+    { "mt_hierarchical_seconds", hierarchical_seconds },
+    { "mt_hierarchical_pick", hierarchical_pick },
     { "mt_ddp", mg_call_ddp },
     { "mt_zero_part", mg_call_zero_part },
     { "mt_zero", mg_call_zero },

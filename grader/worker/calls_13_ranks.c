@@ -251,6 +251,7 @@ static mt_status run_rank(mt_comm *comm, void *user)
     j->data = numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
     recorder r = { { .rank = rank, .size = comm->size, .engine = &recording }, comm, j, 0, { 0 } };
     r.base.network = (mt_network){ mg_number(numbers[MG_CALL_LATENCY]), mg_number(numbers[MG_CALL_BYTE_TIME]) };
+    r.base.nodes.size = (int)numbers[MG_CALL_NODE];
     for (int other = 0; other < comm->size; other++)
         r.its[other] = other;
     mt_status status = one->rank(&r.base, (char *)j->data, numbers);

@@ -42,6 +42,7 @@ enum {
     MG_CALL_MESSAGE,
     MG_CALL_LATENCY, /* by which the communicator chooses its algorithm: the bits of doubles */
     MG_CALL_BYTE_TIME,
+    MG_CALL_NODE, /* ranks of a node; 0: there are none */
     MG_CALL_NUMBERS,
 };
 

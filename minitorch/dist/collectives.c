@@ -67,7 +67,7 @@ void mt_reduce_into(void *into, const void *from, int64_t n, mt_dtype dtype, mt_
 
 /* ---- the choice of a communicator ------------------------------------------------------------------------ */
 
-enum { WAYS = MT_DOUBLING + 1 };
+enum { WAYS = MT_HIERARCHICAL + 1 };
 
 /* The i with 4^i nearest to bytes, by their ratio. */
 static int nearest(int64_t bytes)
@@ -78,10 +78,18 @@ static int nearest(int64_t bytes)
     return mt_min((log2 + 1) / 2, (int)MT_COUNT(((mt_comm *)0)->way) - 1);
 }
 
+static bool has_nodes(const mt_comm *comm)
+{
+    return comm->nodes.size > 1 && comm->size > comm->nodes.size && comm->size % comm->nodes.size == 0;
+}
+
 mt_algorithm mt_collective_choice(const mt_comm *comm, int64_t bytes)
 {
     int way = comm->way[nearest(bytes)];
-    return way ? (mt_algorithm)(way - 1) : mt_collective_pick(comm->size, bytes, &comm->network);
+    if (way)
+        return (mt_algorithm)(way - 1);
+    return has_nodes(comm) ? mt_hierarchical_pick(comm->size, bytes, &comm->nodes, &comm->network)
+                           : mt_collective_pick(comm->size, bytes, &comm->network);
 }
 
 static void set(mt_comm *comm, int i, mt_algorithm algorithm)
@@ -96,16 +104,25 @@ void mt_collective_fix(mt_comm *comm, mt_algorithm algorithm)
         set(comm, i, algorithm);
 }
 
+mt_status mt_collective_all_reduce(mt_algorithm algorithm, mt_comm *comm, void *data, int64_t n, mt_dtype dtype,
+                                   mt_reduce op)
+{
+    static mt_status (*const reduce[WAYS])(mt_comm *, void *, int64_t, mt_dtype, mt_reduce) = {
+        [MT_RING] = mt_ring_all_reduce,
+        [MT_TREE] = mt_tree_all_reduce,
+        [MT_DOUBLING] = mt_doubling_all_reduce,
+        [MT_HIERARCHICAL] = mt_hierarchical_all_reduce,
+    };
+    return reduce[algorithm](comm, data, n, dtype, op);
+}
+
 /* One all-reduce of zeros, from a barrier on: seconds of the slowest rank, on all ranks. */
 static mt_status try(mt_comm *comm, float *seconds, float *data, int64_t n, int way)
 {
-    static mt_status (*const reduce[WAYS])(mt_comm *, void *, int64_t, mt_dtype, mt_reduce) = {
-        [MT_RING] = mt_ring_all_reduce, [MT_TREE] = mt_tree_all_reduce, [MT_DOUBLING] = mt_doubling_all_reduce
-    };
     mt_status status = mt_barrier(comm);
     double start = mt_now();
     if (status == MT_OK)
-        status = reduce[way](comm, data, n, MT_F32, MT_SUM);
+        status = mt_collective_all_reduce((mt_algorithm)way, comm, data, n, MT_F32, MT_SUM);
     *seconds = (float)(mt_now() - start);
     return status == MT_OK ? mt_all_reduce(comm, seconds, 1, MT_F32, MT_MAX, NULL) : status;
 }
@@ -113,11 +130,12 @@ static mt_status try(mt_comm *comm, float *seconds, float *data, int64_t n, int 
 /* The fastest for n elements; they take turns, so that what disturbs the machine disturbs all. */
 static mt_status fastest(mt_comm *comm, mt_algorithm *best, float *data, int64_t n, int rounds)
 {
-    float least[WAYS] = { INFINITY, INFINITY, INFINITY }, seconds;
+    float least[WAYS] = { INFINITY, INFINITY, INFINITY, INFINITY }, seconds;
+    int ways = has_nodes(comm) ? WAYS : MT_HIERARCHICAL;
     mt_status status = MT_OK;
-    for (int i = 0; i < rounds * WAYS && status == MT_OK; i++) {
-        status = try(comm, &seconds, data, n, i % WAYS);
-        least[i % WAYS] = fminf(least[i % WAYS], seconds);
+    for (int i = 0; i < rounds * ways && status == MT_OK; i++) {
+        status = try(comm, &seconds, data, n, i % ways);
+        least[i % ways] = fminf(least[i % ways], seconds);
     }
     *best = MT_RING;
     for (int way = MT_TREE; way < WAYS; way++)

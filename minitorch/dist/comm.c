@@ -58,14 +58,44 @@ mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key)
     return status;
 }
 
+static void add_traffic(mt_traffic *sum, const mt_traffic *sent)
+{
+    sum->messages += sent->messages;
+    sum->bytes += sent->bytes;
+    sum->values += sent->values;
+}
+
+static mt_status view_message(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
+{
+    mt_comm_view *v = (mt_comm_view *)comm;
+    add_traffic(&v->of->sent, &comm->sent);
+    comm->sent = (mt_traffic){ 0 };
+    return v->of->engine->message(v->of, data, bytes, v->first + peer * v->stride, is_send, request);
+}
+
+static mt_status no_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
+{
+    (void)comm, (void)request;
+    MT_CHECK(false, "%s: a view has messages only: call what is made of them", mt_collective_name(call->kind));
+    return MT_ERR_ARGUMENT;
+}
+
+void mt_comm_view_of(mt_comm_view *view, mt_comm *comm, int first, int stride, int size)
+{
+    static const mt_comm_engine engine = { .name = "view", .collective = no_collective, .message = view_message };
+    int rank = (comm->rank - first) / mt_max(stride, 1);
+    MT_CHECK(stride >= 1 && first >= 0 && size >= 1 && first + (size - 1) * stride < comm->size && rank >= 0 &&
+                 rank < size && first + rank * stride == comm->rank,
+             "view of %d ranks: %d ranks, the first is %d, then each %d.: it must have rank %d, which calls",
+             comm->size, size, first, stride, comm->rank);
+    *view = (mt_comm_view){ { .rank = rank, .size = size, .engine = &engine }, comm, first, stride };
+}
+
 mt_traffic mt_comm_traffic(const mt_comm *comm)
 {
     mt_traffic all = comm->sent;
-    if (comm->channel) {
-        all.messages += comm->channel->sent.messages;
-        all.bytes += comm->channel->sent.bytes;
-        all.values += comm->channel->sent.values;
-    }
+    if (comm->channel)
+        add_traffic(&all, &comm->channel->sent);
     return all;
 }
 

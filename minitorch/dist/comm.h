@@ -57,6 +57,13 @@ typedef struct mt_network {
     double latency, byte_time;
 } mt_network;
 
+/* Ranks 0 .. size - 1 are in one node, the next `size` ranks in another, and so on. A message between two ranks of a
+ * node takes as long as `inside` says. size 0: the nodes are not known. */
+typedef struct mt_nodes {
+    int size;
+    mt_network inside;
+} mt_nodes;
+
 /* What a rank has sent. */
 typedef struct mt_traffic {
     int64_t messages, bytes;
@@ -67,6 +74,7 @@ struct mt_comm {
     int rank, size; /* 0 <= rank < size */
     const mt_comm_engine *engine;
     mt_network network; /* by which collectives choose their algorithm, */
+    mt_nodes nodes;     /* and by which; a communicator that was split off does not know them, */
     uint8_t way[16];    /* unless this is set: 1 + the mt_algorithm of an all-reduce of about 4^i bytes; 0: it is not */
     mt_traffic sent;    /* by mt_send of this communicator */
     mt_comm *channel;   /* of the same ranks, for the messages of collectives; NULL: the engine has its own ways */
@@ -118,6 +126,18 @@ void mt_comm_free(mt_comm *comm);
  * in comm. It is independent of comm, and chooses algorithms as comm does; free both. On failure *out is unchanged.
  * Aborts: color < 0. */
 mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key);
+
+/* mt_comm_view_of -- without a call of the other ranks: *view joins the ranks first, first + stride, ... of comm,
+ * `size` of them, the caller among them. It has mt_send, mt_recv and what is made of these, no mt_all_reduce and no
+ * split; its messages are those of comm, and are counted there. It needs no mt_comm_free, and comm as long as it is
+ * used. Aborts: the caller is none of these ranks, or comm does not have all of them. */
+typedef struct mt_comm_view {
+    mt_comm base;
+    mt_comm *of;
+    int first, stride;
+} mt_comm_view;
+
+void mt_comm_view_of(mt_comm_view *view, mt_comm *comm, int first, int stride, int size);
 
 /* mt_comm_traffic -- what this rank has sent by mt_send and in collectives that have ended. */
 mt_traffic mt_comm_traffic(const mt_comm *comm);

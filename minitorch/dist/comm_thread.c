@@ -69,14 +69,8 @@ static mt_status compare(mt_comm *comm, const announced *mine)
 
 static mt_status all_reduce(mt_comm *comm, const mt_collective *c)
 {
-    switch (mt_collective_choice(comm, c->n * mt_dtype_size(c->dtype))) {
-    case MT_TREE:
-        return mt_tree_all_reduce(comm, c->out, c->n, c->dtype, c->op);
-    case MT_DOUBLING:
-        return mt_doubling_all_reduce(comm, c->out, c->n, c->dtype, c->op);
-    default:
-        return mt_ring_all_reduce(comm, c->out, c->n, c->dtype, c->op);
-    }
+    mt_algorithm by = mt_collective_choice(comm, c->n * mt_dtype_size(c->dtype));
+    return mt_collective_all_reduce(by, comm, c->out, c->n, c->dtype, c->op);
 }
 
 /* The ring works in place on all parts, and in may not change. */

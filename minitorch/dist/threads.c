@@ -87,6 +87,12 @@ static post *find_pair(const post *p)
     return other;
 }
 
+static const mt_network *between(const mt_wires *wires, int a, int b)
+{
+    return wires->nodes.size > 0 && a / wires->nodes.size == b / wires->nodes.size ? &wires->nodes.inside
+                                                                                   : &wires->network;
+}
+
 /* The message begins when both are there and both ranks have ended the one before it in this direction. */
 static void make_pair(post *a, post *b)
 {
@@ -94,7 +100,8 @@ static void make_pair(post *a, post *b)
     const post *send = a->is_send ? a : b, *receive = a->is_send ? b : a;
     double *sends = &w->sends_until[send->owner->number], *receives = &w->receives_until[receive->owner->number];
     double begins = fmax(w->wires.clock->now(w->wires.clock), fmax(*sends, *receives));
-    *sends = *receives = begins + w->wires.network.latency + (double)send->bytes * w->wires.network.byte_time;
+    const mt_network *link = between(&w->wires, send->owner->number, receive->owner->number);
+    *sends = *receives = begins + link->latency + (double)send->bytes * link->byte_time;
     a->ends = b->ends = *sends;
     a->paired = b->paired = true;
     a->pair = b;
@@ -264,8 +271,10 @@ void mt_comm_threads(mt_comm **ranks, int size, const mt_wires *wires)
     for (int rank = 0; rank < size; rank++)
         numbers[rank] = rank;
     group *g = new_group_with_channel(w, numbers, size);
-    for (int rank = 0; rank < size; rank++)
+    for (int rank = 0; rank < size; rank++) {
         ranks[rank] = &g->members[rank]->base;
+        ranks[rank]->nodes = ranks[rank]->channel->nodes = wires->nodes;
+    }
     free(numbers);
 }
 

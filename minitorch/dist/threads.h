@@ -14,8 +14,10 @@ MT_C_BEGIN
 typedef struct mt_wires {
     mt_clock *clock; /* NULL: mt_clock_real() */
 
-    /* What a message takes. A rank sends one message at a time and receives one at a time; both at once is possible. */
+    /* What a message takes: between ranks of a node as `nodes` says, else by `network`, to which each rank has a link
+     * of its own. A rank sends one message at a time and receives one at a time; both at once is possible. */
     mt_network network;
+    mt_nodes nodes;
 
     double deadline; /* seconds after which a message that has found no partner fails; 0: never */
     bool checked;    /* collectives are compared across the ranks before their data moves (dist/comm_thread.h) */

@@ -81,6 +81,26 @@ void mt_cluster_all_reduce(mt_cluster_tasks *tasks, mt_algorithm algorithm, cons
     }
 }
 
+void mt_cluster_hierarchy(mt_cluster_tasks *tasks, const int64_t *rank, int size, int node, int64_t elements,
+                          int64_t size_of, int64_t *last)
+{
+    int count = size / node;
+    int64_t *others = mt_calloc(2 * count, sizeof *others), *lasts = others + count;
+    for (int first = 0; first < size; first += node)
+        ring(tasks, rank + first, node, elements, size_of, 1, last + first);
+    for (int place = 0; place < node; place++) {
+        int64_t part = mt_part_begin(elements, node, place + 1) - mt_part_begin(elements, node, place);
+        for (int i = 0; i < count; i++)
+            others[i] = rank[i * node + place], lasts[i] = last[i * node + place];
+        mt_cluster_all_reduce(tasks, MT_RING, others, count, part, size_of, lasts);
+        for (int i = 0; i < count; i++)
+            last[i * node + place] = lasts[i];
+    }
+    for (int first = 0; first < size; first += node)
+        ring(tasks, rank + first, node, elements, size_of, 0, last + first);
+    free(others);
+}
+
 /* A ring of equal ranks, each of this width, and equal parts at once: each rank sends 2 (size - 1) messages, `bytes`
  * together, from the moment at which the last of them takes part. */
 static void equal_ring(mt_cluster_tasks *tasks, const int64_t *rank, int size, int64_t width, int64_t bytes,

@@ -9,11 +9,16 @@
 
 MT_C_BEGIN
 
-/* mt_cluster_all_reduce -- as the unit does it, message by message. rank [size] devices; last [size]: the task after
- * which each rank takes part (-1: at once), then the one after which it has the result. bytes = elements of `size_of`
- * bytes, of which ranks have unequal parts. */
+/* mt_cluster_all_reduce -- as ring.c or tree.c does it, message by message. rank [size] devices; last [size]: the task
+ * after which each rank takes part (-1: at once), then the one after which it has the result. bytes = elements of
+ * `size_of` bytes, of which ranks have unequal parts. */
 void mt_cluster_all_reduce(mt_cluster_tasks *tasks, mt_algorithm algorithm, const int64_t *rank, int size,
                            int64_t elements, int64_t size_of, int64_t *last);
+
+/* mt_cluster_hierarchy -- the same for MT_HIERARCHICAL, of nodes of so many neighbours in rank, of which size is a
+ * multiple. */
+void mt_cluster_hierarchy(mt_cluster_tasks *tasks, const int64_t *rank, int size, int node, int64_t elements,
+                          int64_t size_of, int64_t *last);
 
 /* mt_cluster_pipeline -- a step of parallel/pipe.h. Seconds are those of a micro-batch in one chunk of a rank. */
 typedef struct mt_cluster_pipe {

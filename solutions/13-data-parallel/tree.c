@@ -120,6 +120,8 @@ double mt_collective_seconds(mt_algorithm algorithm, int size, int64_t bytes, co
         return 2.0 * up * whole;
     case MT_DOUBLING:
         return (log2 + (power < size ? 2 : 0)) * whole;
+    default: /* hierarchy.c */
+        break;
     }
     return 0;
     /* LAB 13.5 END */
