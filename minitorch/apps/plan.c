@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dist/collectives.h"
 #include "models/gpt2.h"
 #include "plan/files.h"
 #include "cli/cli.h"
@@ -196,6 +197,20 @@ static void print_energy(const mt_plan_problem *p, const mt_plan_answer *a)
                a->estimate.days * 24 * devices * p->device.watts / 1000, devices, p->device.watts);
 }
 
+/* What train_gpt2 has for replicas on several machines: the plan itself is of rings. */
+static void print_hierarchy(const mt_plan_problem *p, const mt_plan_strategy *s)
+{
+    const mt_plan_device *d = &p->device;
+    const mt_nodes nodes = { (int)d->machine, { d->latency, 1 / d->link } };
+    const mt_network network = { d->latency, 1 / d->network };
+    int64_t bytes = 4 * mt_plan_params(&p->model, s, 0);
+    if (s->pp * s->tp > 1 || s->zero > 0 || d->machine == 1 || s->dp <= d->machine || s->dp % d->machine)
+        return;
+    printf("Its gradients, if nothing hides them: %.3g s by a ring, %.3g s with --all-reduce hierarchical:%d\n",
+           mt_hierarchical_seconds(MT_RING, (int)s->dp, bytes, &nodes, &network),
+           mt_hierarchical_seconds(MT_HIERARCHICAL, (int)s->dp, bytes, &nodes, &network), nodes.size);
+}
+
 /* Why the listed ones that are not the best lose. */
 static void print_listed(void)
 {
@@ -321,6 +336,7 @@ static mt_status run(options *o)
     printf("A rank of the first: peak %" PRId64 " bytes; sends in a step %" PRId64 " of gradients, %" PRId64
            " to other stages, %" PRId64 " of tensors\n",
            worst.peak, worst.data, worst.pipe, worst.tensor);
+    print_hierarchy(p, &limits.listed[0].strategy);
     print_device(&p->device);
     if (p->device.dollars == 0)
         puts("Dollars are 0, because the table has no price of this device: write dollars_hour in a cluster file");

@@ -25,7 +25,9 @@ typedef struct program {
 /* "all-reduce measured: doubling, from 64 KiB on ring" */
 static void print_choices(const mt_comm *comm)
 {
-    static const char *const names[] = { [MT_RING] = "ring", [MT_TREE] = "tree", [MT_DOUBLING] = "doubling" };
+    static const char *const names[] = {
+        [MT_RING] = "ring", [MT_TREE] = "tree", [MT_DOUBLING] = "doubling", [MT_HIERARCHICAL] = "hierarchical"
+    };
     printf("all-reduce measured: %s", names[mt_collective_choice(comm, 1)]);
     for (int i = 1; i < (int)MT_COUNT(comm->way); i++)
         if (comm->way[i] != comm->way[i - 1])
@@ -33,10 +35,19 @@ static void print_choices(const mt_comm *comm)
     printf("\n");
 }
 
-static mt_status choose(mt_comm *comm, mt_all_reduce_by how)
+/* Ranks of this machine, under mpirun; else 0. */
+static int neighbours(void)
 {
-    if (how != MT_BY_TRIAL) {
-        mt_collective_fix(comm, (mt_algorithm)how);
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    return local ? atoi(local) : 0;
+}
+
+static mt_status choose(mt_comm *comm, const mt_team_config *c)
+{
+    for (mt_comm *one = comm; one; one = one->channel)
+        one->nodes.size = c->node ? (int)c->node : neighbours();
+    if (c->all_reduce != MT_BY_TRIAL) {
+        mt_collective_fix(comm, (mt_algorithm)c->all_reduce);
         return MT_OK;
     }
     MT_TRY(mt_collective_measure(comm));
@@ -54,7 +65,7 @@ static mt_status on_thread(mt_comm *comm, void *user)
     snprintf(name, sizeof name, "rank %d", comm->rank);
     pthread_setname_np(pthread_self(), name); /* in profiles */
     omp_set_num_threads(p->threads);          /* of regions that this thread begins */
-    MT_TRY(choose(comm, p->config->all_reduce));
+    MT_TRY(choose(comm, p->config));
     bool divided = p->config->pp > 1 || p->config->tp > 1;
     return (divided ? mt_team_divide->run : mt_replicas_run)(comm, p->config, p->run, p->user);
 }
@@ -80,6 +91,7 @@ static mt_status prepare(mt_team_config *c)
     if (launched > 1) {
         c->engine = c->engine ? c->engine : "mpi";
         c->ranks = c->ranks ? c->ranks : launched;
+        c->node = c->node || c->all_reduce != MT_BY_HIERARCHY ? c->node : neighbours();
     }
     if (!of_processes(c))
         return launched > 1 ? mt_fail(MT_ERR_ARGUMENT, "mpirun started %d processes: use --engine mpi", launched)
@@ -141,13 +153,12 @@ static mt_status same_program(mt_comm *comm)
 static mt_status processes(program *p)
 {
     const mt_wires wires = { .deadline = p->config->deadline, .checked = true };
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine */
     mt_comm *comm;
     mt_status status = MT_OK;
     MT_TRY(mt_comm_mpi(&comm, &wires));
     MT_TRY(same_program(comm));
-    int neighbours = local ? atoi(local) : comm->size, rank = comm->rank;
-    p->threads = mt_max(1, omp_get_max_threads() / mt_max(1, neighbours));
+    int here = neighbours(), rank = comm->rank;
+    p->threads = mt_max(1, omp_get_max_threads() / (here ? here : comm->size));
     if (strcmp(p->config->engine, "nccl") == 0)
         status = mt_comm_nccl(&comm, comm, p->config->deadline);
     if (status == MT_OK)

@@ -73,7 +73,8 @@ static int64_t whole_table(const run *r, int64_t stage)
            (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));
 }
 
-/* The plan is of AdamW, 1F1B, rings, and gradients that are sent as they are. */
+/* The plan is of AdamW, 1F1B, rings, and gradients that are sent as they are. Of a hierarchy a rank sends as many bytes
+ * as of one ring. */
 static mt_rank_took planned(const run *r, int rank)
 {
     const mt_team_config *c = &r->opt.team;
@@ -86,7 +87,8 @@ static mt_rank_took planned(const run *r, int rank)
     mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
     cost.peak += whole_table(r, stage);
     bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
-    bool wire = c->compress == MT_PLAIN && c->all_reduce == MT_BY_RING && c->schedule.chunks == 1;
+    bool wire = c->compress == MT_PLAIN && (c->all_reduce == MT_BY_RING || c->all_reduce == MT_BY_HIERARCHY) &&
+                c->schedule.chunks == 1;
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
 }
 

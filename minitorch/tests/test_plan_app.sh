@@ -18,6 +18,11 @@ python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$dir/xl/pla
 mkdir "$dir/full" && mkdir "$dir/full/plan.svg"
 "$bin/plan" -o "$dir/full" >"$dir/log" 2>&1 && bad "plan.svg is a folder" || ok
 
+# Replicas on two machines: what a hierarchical all-reduce would take. On one machine there is none.
+"$bin/plan" --cluster 16xA100 --dp 16 --zero 0 -o "$dir/two" >"$dir/log" 2>&1
+awk '/^Its gradients, if nothing hides them: .* s by a ring, .* s with --all-reduce hierarchical:8$/ { found = $7 > 2 * $12 } END { exit !found }' "$dir/log" && ok || bad "a hierarchy: $(cat "$dir/log")"
+"$bin/plan" --cluster 8xA100 --dp 8 --zero 0 -o "$dir/two" >"$dir/log" 2>&1 && ! grep -q hierarchical "$dir/log" && ok || bad "a hierarchy in one machine"
+
 # Another plan in the place of an older one. No room, for the first or for a later file: the older one is whole. kill -9, at any
 # moment: each file is that of the one or of the other.
 sums() { (cd "$1" && sha256sum -- *.s* job.yaml); }

@@ -32,6 +32,7 @@ run all --resume 40 && near all
 # However they add up; a choice that was measured is said.
 run doubling --ranks 3 --all-reduce doubling && near doubling && said '^Data parallel: 3 ranks \(threads\), all-reduce doubling, buckets'
 run tree --ranks 4 --all-reduce tree && near tree
+run nodes --ranks 4 --all-reduce hierarchical:2 && near nodes && said '^Data parallel: 4 ranks \(threads\), all-reduce hierarchical:2, buckets'
 run trial --ranks 4 --all-reduce measured && near trial && said '^all-reduce measured: (ring|tree|doubling)(, from [0-9.]+ KiB on (ring|tree|doubling))*$'
 run again --ranks 4 --all-reduce tree && diff -r "$dir"/{tree,again}/step-50 >"$dir/log" && ok || bad "other bits"
 
@@ -54,7 +55,10 @@ refused 'ranks.*from 1 to 1024' --ranks 0
 refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
 refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
 refused 'there is no compress "gzip": use one of none, 1bit, topk' --ranks 2 --compress gzip
-refused 'there is no all-reduce "star": use one of ring, tree, doubling, measured' --ranks 2 --all-reduce star
+refused 'there is no all-reduce "star": use one of ring, tree, doubling, hierarchical, measured' --ranks 2 --all-reduce star
+refused '--ranks 4: say how many ranks a node has, in nodes of equally many: --all-reduce hierarchical:2' --ranks 4 --all-reduce hierarchical
+refused '--ranks 4: say how many ranks a node has, in nodes of equally many' --ranks 4 --all-reduce hierarchical:3
+refused 'nodes are known of all ranks, and not of those that have a part of the model' --tp 2 --dp 2 --all-reduce hierarchical:2
 refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke

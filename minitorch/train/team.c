@@ -9,22 +9,38 @@ __attribute__((weak)) const mt_team_starter *mt_team_start = NULL;
 
 static const char *const compressions[] = { [MT_PLAIN] = "none", [MT_ONE_BIT] = "1bit", [MT_TOP_K] = "topk", NULL };
 
-static const char *const all_reduces[] = {
-    [MT_BY_RING] = "ring", [MT_BY_TREE] = "tree", [MT_BY_DOUBLING] = "doubling", [MT_BY_TRIAL] = "measured", NULL
-};
+static const char *const all_reduces[] = { [MT_BY_RING] = "ring",         [MT_BY_TREE] = "tree",
+                                           [MT_BY_DOUBLING] = "doubling", [MT_BY_HIERARCHY] = "hierarchical",
+                                           [MT_BY_TRIAL] = "measured",    NULL };
 
 static const char *const schedules[] = {
     [MT_PP_1F1B] = "1f1b", [MT_PP_GPIPE] = "gpipe", [MT_PP_INTERLEAVED] = "interleaved", NULL
 };
 
+/* "NAME" or "NAME:NUMBER"; without a number it becomes 0. */
+static mt_status numbered(unsigned *name, int64_t *number, const char *what, const char *text, const char *const *names)
+{
+    size_t length = strcspn(text, ":");
+    *number = 0;
+    mt_status status = mt_cli_choice(name, what, strndupa(text, length), names);
+    return status == MT_OK && text[length] ? mt_cli_i64(number, text + length + 1, 1, 1024) : status;
+}
+
 /* "interleaved:4": so many chunks a rank. */
 static mt_status schedule(const char *text, void *field)
 {
     mt_team_config *c = (void *)((char *)field - offsetof(mt_team_config, schedule));
-    size_t length = strcspn(text, ":");
-    mt_status status = mt_cli_choice(&c->schedule.kind, "schedule", strndupa(text, length), schedules);
-    c->schedule.chunks = c->schedule.kind == MT_PP_INTERLEAVED ? 2 : 1;
-    return status == MT_OK && text[length] ? mt_cli_i64(&c->schedule.chunks, text + length + 1, 1, 1024) : status;
+    mt_status status = numbered(&c->schedule.kind, &c->schedule.chunks, "schedule", text, schedules);
+    if (c->schedule.chunks == 0)
+        c->schedule.chunks = c->schedule.kind == MT_PP_INTERLEAVED ? 2 : 1;
+    return status;
+}
+
+/* "hierarchical:4": so many ranks a node. */
+static mt_status all_reduce(const char *text, void *field)
+{
+    mt_team_config *c = (void *)((char *)field - offsetof(mt_team_config, all_reduce));
+    return numbered(&c->all_reduce, &c->node, "all-reduce", text, all_reduces);
 }
 
 static mt_status bytes(const char *text, void *field)
@@ -48,10 +64,10 @@ const mt_option mt_team_options[] = {
       "What is divided among replicas: the optimizer's state (1), the gradients, too (2), the parameters, too (3)" },
     { "compress", 0, "HOW", MT_CHOICE(mt_team_config, compress, compressions),
       "Compression of gradients sent between ranks: none, 1bit (one bit per element) or topk (the largest 1 %)" },
-    { "all-reduce", 0, "HOW", MT_CHOICE(mt_team_config, all_reduce, all_reduces),
-      "Algorithm of sums over the ranks: ring, tree, doubling; measured, the fastest in trials at the start: a run may "
-      "then "
-      "differ from another in the last bits" },
+    { "all-reduce", 0, "HOW", MT_PARSED(mt_team_config, all_reduce, all_reduce),
+      "Algorithm of sums over the ranks: ring, tree, doubling; hierarchical[:N], rings in nodes of N ranks and between "
+      "them (under mpirun, N is the ranks of a machine); measured, the fastest in trials at the start: a run may then "
+      "differ from another in the last bits; default: ring" },
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
       "Size of the gradients that are sent together, while backward goes on; default: 1MiB" },
     { "engine", 0, "NAME", MT_TEXT(mt_team_config, engine),
@@ -90,6 +106,8 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
         why = "--zero and --compress are for ranks that have the whole model each: use --dp";
     if (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16)
         why = "adafactor, and the loss scale of f16, need the whole gradients: use --dp";
+    if (c->all_reduce == MT_BY_HIERARCHY)
+        why = "nodes are known of all ranks, and not of those that have a part of the model: use --all-reduce ring";
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
 }
 
@@ -114,6 +132,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return refuse(c, "--engine nccl connects ranks with a GPU each: it and --device cuda require each other");
     if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
         return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
+    if (c->all_reduce == MT_BY_HIERARCHY && (c->node == 0 || c->ranks % c->node))
+        return refuse(c, "say how many ranks a node has, in nodes of equally many: --all-reduce hierarchical:2");
     if (*caching && recipe->device == MT_CPU)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
     *caching = recipe->device != MT_CPU;
@@ -151,7 +171,8 @@ const char *mt_team_text(const mt_team_config *c)
     else if (c->compress != MT_PLAIN)
         snprintf(how, sizeof how, ", gradients in %s", compressions[c->compress]);
     if (c->all_reduce != MT_BY_RING)
-        snprintf(how + strlen(how), sizeof how - strlen(how), ", all-reduce %s", all_reduces[c->all_reduce]);
+        snprintf(how + strlen(how), sizeof how - strlen(how), ", all-reduce %s%s%.0d", all_reduces[c->all_reduce],
+                 c->node ? ":" : "", (int)c->node);
     snprintf(text, sizeof text, c->ranks <= 1 ? "one rank" : "%d ranks (%s)%s, buckets of %.3g MB", (int)c->ranks,
              c->engine, how, (double)c->bucket_bytes / 1e6);
     return text;

@@ -21,7 +21,13 @@ typedef enum mt_compression { MT_PLAIN, MT_ONE_BIT, MT_TOP_K } mt_compression;
 
 /* How a sum over the ranks is computed (dist/collectives.h). MT_BY_TRIAL: as was fastest at the start of the run, so
  * that sums may differ in the last bit from those of another run, or of the run that this one continues. */
-typedef enum mt_all_reduce_by { MT_BY_RING, MT_BY_TREE, MT_BY_DOUBLING, MT_BY_TRIAL } mt_all_reduce_by;
+typedef enum mt_all_reduce_by {
+    MT_BY_RING,
+    MT_BY_TREE,
+    MT_BY_DOUBLING,
+    MT_BY_HIERARCHY,
+    MT_BY_TRIAL,
+} mt_all_reduce_by;
 
 typedef enum mt_pp_schedule { MT_PP_1F1B, MT_PP_GPIPE, MT_PP_INTERLEAVED } mt_pp_schedule; /* parallel/pipe.h */
 
@@ -36,6 +42,7 @@ typedef struct mt_team_config {
     int64_t zero;       /* stage of dist/zero.h; 0: every rank has the whole optimizer */
     mt_compression compress;
     mt_all_reduce_by all_reduce;
+    int64_t node;         /* ranks of a node, for a hierarchy; 0: under mpirun, those of a machine */
     int64_t bucket_bytes; /* 0: 1 MiB */
     double deadline;      /* seconds after which a rank that does not take part ends the run; 0: 600 */
     const char *engine;   /* what connects the ranks; NULL: threads, or under mpirun mpi */
