@@ -2,11 +2,12 @@
  *
  *     build/release/bin/bench_mpi --ranks 2                    starts the ranks by mpirun
  *     mpirun -n 4 build/release/bin/bench_mpi --csv FILE --svg FILE
+ *     mpirun -H one:2,other:2 build/release/bin/bench_mpi --node 2   also the all-reduce of ranks in nodes
  *
  * A time is the least of several rounds, of the slowest rank, from a barrier on, after a pause; all take turns in each
  * round.
  * `chosen` is mt_all_reduce after mt_collective_measure; `law` is what the law would choose of the network that
- * messages between ranks 0 and 1 were measured to have. */
+ * messages between ranks 0 and 1, or with --node between two nodes, were measured to have. */
 #include "bench/bench.h"
 #include "dist/collectives.h"
 #include "dist/mpi.h"
@@ -17,12 +18,13 @@
 #include <unistd.h>
 
 typedef struct options {
-    int64_t ranks, smallest, largest;
+    int64_t ranks, node, smallest, largest;
     const char *csv, *svg;
 } options;
 
 static const mt_option flags[] = {
     { "ranks", 'n', "P", MT_I64(options, ranks, 2, 64), "Ranks, when mpirun has not started them (2)" },
+    { "node", 0, "K", MT_I64(options, node, 1, 64), "Ranks of a node; default: there are no nodes" },
     { "smallest", 0, "BYTES", MT_I64(options, smallest, 4, 1 << 28), "First size (1024)" },
     { "largest", 0, "BYTES", MT_I64(options, largest, 4, 1 << 28), "Last size (67108864)" },
     { "csv", 0, "FILE", MT_TEXT(options, csv), "Write GB/s" },
@@ -54,10 +56,20 @@ static const struct {
     const char *name;
     all_reduce_fn reduce;
 } ways[] = {
-    { "ring", mt_ring_all_reduce }, { "tree", mt_tree_all_reduce }, { "doubling", mt_doubling_all_reduce },
-    { "chosen", chosen },           { "Open MPI", theirs },
+    { "ring", mt_ring_all_reduce },
+    { "tree", mt_tree_all_reduce },
+    { "doubling", mt_doubling_all_reduce },
+    { "hierarchical", mt_hierarchical_all_reduce },
+    { "chosen", chosen },
+    { "Open MPI", theirs },
 };
-enum { CHOSEN = 3, THEIRS, WAYS };
+enum { CHOSEN = MT_HIERARCHICAL + 1, THEIRS, WAYS };
+
+/* The next way that there is: without nodes there is no hierarchy. */
+static int after(const mt_comm *comm, int way)
+{
+    return way + 1 == MT_HIERARCHICAL && !comm->nodes.size ? way + 2 : way + 1;
+}
 
 static void must(mt_status status)
 {
@@ -68,12 +80,13 @@ static void must(mt_status status)
 static double half_round(mt_comm *comm, char *data, int64_t bytes)
 {
     double least = INFINITY;
+    int other = mt_min(mt_max(comm->nodes.size, 1), comm->size - 1); /* in another node */
     for (int i = 0; i < 30; i++) {
         double start = mt_now();
         if (comm->rank == 0) {
-            must(mt_send(comm, data, bytes, MT_U8, 1, NULL));
-            must(mt_recv(comm, data, bytes, MT_U8, 1, NULL));
-        } else if (comm->rank == 1) {
+            must(mt_send(comm, data, bytes, MT_U8, other, NULL));
+            must(mt_recv(comm, data, bytes, MT_U8, other, NULL));
+        } else if (comm->rank == other) {
             must(mt_recv(comm, data, bytes, MT_U8, 0, NULL));
             must(mt_send(comm, data, bytes, MT_U8, 0, NULL));
         }
@@ -105,7 +118,7 @@ static void time_ways(double least[WAYS], mt_comm *comm, int64_t bytes)
     for (int way = 0; way < WAYS; way++)
         least[way] = INFINITY;
     for (int round = 0; round < rounds; round++)
-        for (int way = 0; way < WAYS; way++) {
+        for (int way = 0; way < WAYS; way = after(comm, way)) {
             for (int64_t i = 0; i < n; i++)
                 data[i] = 1;
             usleep(1000); /* until links have sent what they hold */
@@ -130,7 +143,7 @@ static void print_row(mt_comm *comm, int64_t bytes, FILE *csv)
     printf("%10" PRId64, bytes);
     if (csv)
         fprintf(csv, "%" PRId64 ",%.9g", bytes, log2((double)bytes));
-    for (int way = 0; way < WAYS; way++) {
+    for (int way = 0; way < WAYS; way = after(comm, way)) {
         printf(" %12.4f", least[way] * 1e3);
         if (csv)
             fprintf(csv, ",%.6g", (double)bytes / least[way] * 1e-9);
@@ -156,12 +169,16 @@ static mt_status bench(mt_comm *comm, const options *o)
                                               { "doubling", "doubling", MT_CURVE_LEFT },
                                               { "open_mpi", "Open MPI", MT_CURVE_LEFT } } };
     bool first = comm->rank == 0;
-    FILE *csv = first ? bench_csv_open(o->csv, "bytes,log2_bytes,ring,tree,doubling,chosen,open_mpi") : NULL;
+    const char *columns = o->node ? "bytes,log2_bytes,ring,tree,doubling,hierarchical,chosen,open_mpi"
+                                  : "bytes,log2_bytes,ring,tree,doubling,chosen,open_mpi";
+    FILE *csv = first ? bench_csv_open(o->csv, columns) : NULL;
+    MT_CHECK(!o->node || comm->size % o->node == 0, "%d ranks are no nodes of %d", comm->size, (int)o->node);
+    comm->nodes.size = comm->channel->nodes.size = (int)o->node;
     measure(comm);
     if (first) {
         printf("%s; %d ranks, latency %.3g us, %.3g ns a byte: ms of an all-reduce\n%10s", bench_machine(), comm->size,
                comm->network.latency * 1e6, comm->network.byte_time * 1e9, "bytes");
-        for (int way = 0; way < WAYS; way++)
+        for (int way = 0; way < WAYS; way = after(comm, way))
             printf(" %12s", ways[way].name);
         printf(" %8s %8s  %-8s  %s\n", "of MPI", "of best", "choice", "law");
     }

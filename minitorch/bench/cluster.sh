@@ -3,7 +3,8 @@
 #
 #   hosts    network namespaces mtn0 .. mtn3 with a host name each, joined by a bridge; every link is limited to RATE in each
 #            direction (token buckets; Linux delays packets by netem only, which many kernels lack: there is no delay here)
-#   mpirun   bench_mpi over the four hosts: our all-reduces beside Open MPI's own; train_gpt2, the result that of one rank
+#   mpirun   bench_mpi over the four hosts: our all-reduces beside Open MPI's own; again on two hosts with two ranks each, whose
+#            links they share; train_gpt2, the result that of one rank
 #   gloo     PyTorch's all-reduce over the same four hosts, if PyTorch is here (TORCH_ROOT, peer.sh)
 #   Slurm    slurmctld and a slurmd on two of the hosts, with a configuration, key and ports of their own; train_gpt2 under srun
 #
@@ -97,11 +98,11 @@ exec ip netns exec "$host" unshare -u sh -c "hostname $host; $*"
 EOF
 }
 
-# mpi SECONDS COMMAND...: a rank on each host.
+# mpi SECONDS COMMAND...: a rank on each host, or as PLACES says.
 mpi() {
     on "${hosts[0]}" timeout -k 5 "$1" mpirun --allow-run-as-root --bind-to none --mca plm_rsh_agent "$dir/agent" \
         --mca btl tcp,self --mca btl_tcp_if_include lan --mca oob_tcp_if_include lan --mca mpi_yield_when_idle 1 \
-        -H "$(IFS=,; echo "${hosts[*]/%/:1}")" "${@:2}"
+        -H "${PLACES:-$(IFS=,; echo "${hosts[*]/%/:1}")}" "${@:2}"
 }
 
 # ---- gloo ----------------------------------------------------------------------------------------------------------
@@ -226,6 +227,9 @@ fi
 step "all-reduces" # at real-time priority: all hosts share this machine's processors
 mpi 900 chrt -r 1 "$build/bin/bench_mpi" --largest "$largest" --csv "$out/all_reduce.csv" --svg "$out/all_reduce.svg" ||
     skip "bench_mpi has not ended well"
+step "all-reduces, two hosts of two ranks"
+PLACES=mtn0:2,mtn1:2 mpi 900 chrt -r 1 "$build/bin/bench_mpi" --largest "$largest" --node 2 ||
+    skip "bench_mpi --node 2 has not ended well"
 if name=$(peer_name); then step "all-reduces of gloo, $name" && gloo; else echo "no gloo: PyTorch is not here, see minitorch/bench/peer.sh"; fi
 train one run
 train mpirun mpi 600
