@@ -84,10 +84,11 @@ void mt_comm_view_of(mt_comm_view *view, mt_comm *comm, int first, int stride, i
 {
     static const mt_comm_engine engine = { .name = "view", .collective = no_collective, .message = view_message };
     int rank = (comm->rank - first) / mt_max(stride, 1);
-    MT_CHECK(stride >= 1 && first >= 0 && size >= 1 && first + (size - 1) * stride < comm->size && rank >= 0 &&
-                 rank < size && first + rank * stride == comm->rank,
-             "view of %d ranks: %d ranks, the first is %d, then each %d.: it must have rank %d, which calls",
-             comm->size, size, first, stride, comm->rank);
+    MT_CHECK(
+        stride >= 1 && first >= 0 && size >= 1 && first + (size - 1) * stride < comm->size && rank >= 0 &&
+            rank < size && first + rank * stride == comm->rank,
+        "a view of %d of the %d ranks, from rank %d on and %d apart: all must exist, and rank %d, which calls, be one",
+        size, comm->size, first, stride, comm->rank);
     *view = (mt_comm_view){ { .rank = rank, .size = size, .engine = &engine }, comm, first, stride };
 }
 
