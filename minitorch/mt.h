@@ -36,7 +36,7 @@
 #include "memory/segment.h" /* activations computed again in backward                 lab 10 */
 
 /* Training. */
-#include "optim/updates.h"  /* SGD to Adafactor, as kernels                           lab 04 */
+#include "optim/updates.h"  /* SGD to Muon, as kernels                                lab 04 */
 #include "optim/schedule.h" /* learning rates as functions of the step                lab 04 */
 #include "optim/optim.h"    /* parameters in groups, state by name */
 #include "optim/program.h"  /* a training program of your own                         lab 04 */

@@ -92,7 +92,7 @@ train --epochs 2 --hold-out 0 --hidden 16
 check 'without validation the last weights are tested' eval '[ $status = 0 ] && [ "$(head -1 "$dir/run/metrics.csv")" = epoch,loss,seconds,loss_scale ] && ! grep -q "best weights" "$dir/out" && [ ! -s "$dir/log" ]'
 train --hold-out 4000
 check 'no image left to train with' refused '--hold-out: there are 4000 training images'
-for optimizer in sgd momentum rmsprop adam adamw lion adafactor; do
+for optimizer in sgd momentum rmsprop adam adamw lion adafactor muon; do
     train --epochs 3 --optimizer $optimizer --threads 1
     check "learns with $optimizer" eval 'last | awk -F"[= ]" "{ exit !(\$3 > 0.7) }"'
 done

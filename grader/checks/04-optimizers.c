@@ -177,6 +177,22 @@ static const mg_case program_cases[] = {
       "epochs help, later a wider hidden layer" },
 };
 
+/* ---- 04.11 Muon */
+#define MUON(about) "mt_muon_update_cpu", MT_MUON, about
+static const update_case muon_cases[] = {
+    { { 4, "every size",
+        "S = X X^T has the shorter side of the matrix, so one with more rows than columns is transposed" },
+      MUON(UP_SIZES) },
+    { { 1, "decoupled decay", "subtract lr * decay * p separately; neither b nor X depends on it" }, MUON(UP_DECAY) },
+    { { 1, "small gradients",
+        "X = d / (|d| + eps) is as large for gradients of 1e-30: add up their squares in double" },
+      MUON(UP_SMALL) },
+    { { 1, "elements without a gradient", "a row and a column of zeros stay 0 in every product; 0 / (0 + eps) is 0" },
+      MUON(UP_ZEROS) },
+    { { 1, "any number of threads", THREADS_HINT }, MUON(UP_THREADS) },
+    { { 2, "1,000 steps", "b is not divided by its norm: only its copy X is" }, MUON(UP_LONG) },
+};
+
 #define UPDATE_GROUP(step, title, rule) MG_GROUP(step, title, mg_04_update, rule##_cases)
 
 static const mg_group groups[] = {
@@ -194,6 +210,7 @@ static const mg_group groups[] = {
     MG_GROUP("04.9", "norm", mg_04_clip, norm_cases),
     MG_GROUP("04.9", "clipping", mg_04_clip, clip_cases),
     MG_GROUP("04.10", "own program", mg_04_program, program_cases),
+    UPDATE_GROUP("04.11", "Muon", muon),
 };
 
 // clang-format on

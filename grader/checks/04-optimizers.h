@@ -12,7 +12,7 @@ typedef enum update_about {
     UP_FIRST,   /* the first steps with the paper's hyper-parameters, where bias and 1 - beta show */
     UP_DECAY,   /* strong weight decay */
     UP_EPS,     /* an eps as large as the gradients */
-    UP_SMALL,   /* gradients of 1e-10, Lion's of 1e-30, and an eps far below them */
+    UP_SMALL,   /* gradients of 1e-10, Lion's and Muon's of 1e-30, and an eps far below them */
     UP_LONG,    /* 1,000 steps */
     UP_PLAIN,   /* the same without weight decay, which makes every gradient differ from 0 */
     UP_RESUMED, /* averages and step number as in the middle of a training */

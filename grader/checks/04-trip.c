@@ -29,6 +29,7 @@ NO_KERNEL(mt_adam_update_cpu)
 NO_KERNEL(mt_adamw_update_cpu)
 NO_KERNEL(mt_lion_update_cpu)
 NO_KERNEL(mt_adafactor_update_cpu)
+NO_KERNEL(mt_muon_update_cpu)
 
 double mt_clip_grad_norm_cpu(const mt_grad_array *arrays, int64_t count, double max_norm)
 {
@@ -92,7 +93,7 @@ static mt_hyper draw_hyper(mt_rng *rng, const update_case *c)
     if (c->about == UP_EPS)
         h.eps = uniform(rng, 0.2, 0.5);
     if (c->about == UP_SMALL)
-        h.eps = 1e-14, h.weight_decay = 0;
+        h.eps = c->kind == MT_MUON ? 0 : 1e-14, h.weight_decay = 0;
     if (c->about == UP_LATE) /* v's weights add up to a half after 70,000 steps, so that their number counts */
         h.beta2 = 0.99999;
     return h;
@@ -138,24 +139,32 @@ void mg_trip_free(mg_trip *t)
 /* Of 11 elements one never gets a gradient, and one, number IDLE of them, has none in about half of the steps. */
 enum { IDLE = 9 };
 
+/* Gradients for elements that share their step with all others of a large matrix stand in few columns: the more terms
+ * a sum has that are not 0, the larger its tolerance. */
+static bool is_left_out(const mg_trip *t, int64_t i)
+{
+    const int64_t at = t->rows < t->cols ? i % t->cols : i / t->cols;
+    return t->c->kind == MT_MUON && mt_max(t->rows, t->cols) > 4096 && at % 997 != 0;
+}
+
 /* Gradients of very different sizes. */
 static void fill_grads(mt_rng *rng, const mg_trip *t, float *grads, int64_t steps)
 {
     int64_t n = mg_trip_count(t);
     for (int64_t s = 0; s < steps; s++, grads += n) {
-        double size = t->c->about == UP_CLIPPED ? exp2(uniform(rng, -6, 6))
-                      : t->c->about != UP_SMALL ? 1
-                      : t->c->kind == MT_LION   ? 1e-30
-                                                : 1e-10;
+        double size = t->c->about == UP_CLIPPED                        ? exp2(uniform(rng, -6, 6))
+                      : t->c->about != UP_SMALL                        ? 1
+                      : t->c->kind == MT_LION || t->c->kind == MT_MUON ? 1e-30
+                                                                       : 1e-10;
         mg_fill(rng, grads, n, (mg_dist)UNIFORM(-size, size));
         for (int64_t i = 0; i < n; i++) {
             if (i % 7 == 3)
                 grads[i] *= 1e-4f;
-            if (i % 11 == 5 || t->c->about == UP_ZEROS || (i % 11 == IDLE && mt_rng_below(rng, 2)))
+            if (i % 11 == 5 || t->c->about == UP_ZEROS || is_left_out(t, i) || (i % 11 == IDLE && mt_rng_below(rng, 2)))
                 grads[i] = 0;
         }
-        if (t->c->about == UP_ZEROS && n)
-            grads[0] = (float)size; /* the only one that changes */
+        if (t->c->about == UP_ZEROS && n && (t->c->kind != MT_MUON || t->rows > 1))
+            grads[0] = (float)size; /* the only one that changes; Muon's matrix of one row has a norm of 0 */
     }
 }
 
@@ -172,8 +181,8 @@ float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps)
             memcpy(mg_inout(run, mg_trip_state_name(t, s), MT_F32, n == mg_trip_count(t) ? shape : MT_SHAPE(n)),
                    t->state[s], (size_t)n * sizeof *t->state[s]);
     }
-    if (strstr(t->c->function, "multipass"))
-        mg_out(run, "scratch", MT_F32, MT_SHAPE(2, t->rows, t->cols));
+    if (strstr(t->c->function, "multipass") || t->c->kind == MT_MUON)
+        mg_out(run, "scratch", MT_F32, MT_SHAPE(t->c->kind == MT_MUON ? 4 : 2, t->rows, t->cols));
     else
         mg_null(run, "scratch");
     float *grads = mg_in(run, "grad", MT_F32, MT_SHAPE(steps, t->rows, t->cols));
@@ -212,6 +221,16 @@ static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
         mg_hint(run, "without elements there is nothing to average: the states stay as they are");
     else if (t->c->kind == MT_ADAFACTOR && step)
         mg_hint(run, "the means are right; the step is lr max(0.001, rms(p)) u / max(1, rms(u)), plus lr decay p");
+    else if (t->c->kind == MT_MUON && !step)
+        mg_hint(run, "b becomes momentum * b + g, where g contains no decay");
+    else if (t->c->kind == MT_MUON && t->rows > t->cols)
+        mg_hint(run,
+                "b is right, the step is not, and the matrix has more rows than columns: X is transposed, and what "
+                "five iterations make of it goes back to where it belongs");
+    else if (t->c->kind == MT_MUON)
+        mg_hint(run,
+                "b is right, the step is not: d = g + momentum b with the new b, X = d / (|d| + eps), then five times "
+                "X = 3.4445 X + (-4.775 S + 2.0315 S S) X with a new S = X X^T, then p");
     else if (t->c->kind == MT_RMSPROP && step)
         mg_hint(run, "the average is right, the step is not: it is lr g / (sqrt(v) + eps), where eps is added to the "
                      "root, not to v under it");
@@ -233,7 +252,7 @@ static void recognise_sizes(mg_run *run, const mg_trip *t, const char *words)
 static void recognise(mg_run *run, const mg_trip *t, const char *words)
 {
     int i = -1;
-    if (t->c->kind != MT_ADAFACTOR && sscanf(words, "%*[^[][%d]", &i) == 1 && i < 99 && i % 11 == IDLE)
+    if (!mt_update_rules[t->c->kind].whole && sscanf(words, "%*[^[][%d]", &i) == 1 && i < 99 && i % 11 == IDLE)
         mg_hint(run,
                 "element %d has a gradient of 0 in some steps: in these steps, too, its averages decay and it moves",
                 i);

@@ -81,7 +81,8 @@ static bool forgets_all(mg_run *run, const update_case *c)
     return good;
 }
 
-/* A gradient of NaN makes its parameter NaN, and no other. Lion's sign and Adafactor's maximum may lose it. */
+/* A gradient of NaN makes its parameter NaN, and no other; Muon's norm is NaN then, and so are all. Lion's sign and
+ * Adafactor's maximum may lose it. */
 static bool not_a_number(mg_run *run, const update_case *c)
 {
     enum { N = 33 };
@@ -97,7 +98,7 @@ static bool not_a_number(mg_run *run, const update_case *c)
     bool good = mg_call(run);
     const float *p = good ? mg_result(run, "param") : NULL;
     for (int64_t i = 0; i < N && p && !words[0]; i++)
-        if (isnan(p[i]) != (i == at))
+        if (isnan(p[i]) != (i == at || c->kind == MT_MUON))
             snprintf(words, sizeof words, "param[%d] is %g, grad[%d] is NaN", (int)i, (double)p[i], (int)at);
     if (words[0])
         mg_trip_complain(run, &t, words);
@@ -152,7 +153,9 @@ static bool same_bits(mg_run *run, const update_case *c, int64_t rows, int64_t c
 static void any_threads(mg_run *run, const update_case *c)
 {
     int64_t rows = odd_side(mg_rng(run)), cols = odd_side(mg_rng(run));
-    if (same_bits(run, c, rows, cols) && c->kind == MT_ADAFACTOR && /* threads may divide rows or columns */
+    if (c->kind == MT_MUON) /* the oracle's products take time */
+        rows = 67, cols = 83;
+    if (same_bits(run, c, rows, cols) && mt_update_rules[c->kind].whole && /* threads may divide rows or columns */
         same_bits(run, c, 3, 20011))
         same_bits(run, c, 20011, 3);
 }

@@ -41,7 +41,8 @@ static void updates(mt_update_fn *update, const mg_value *v, float *state0, floa
     CALL(mt_adamw_update_cpu, exp_avg, exp_avg_sq)                \
     CALL(mt_adamw_multipass_update_cpu, exp_avg, exp_avg_sq)      \
     CALL(mt_lion_update_cpu, exp_avg, state[1])                   \
-    CALL(mt_adafactor_update_cpu, exp_avg_sq_row, exp_avg_sq_col)
+    CALL(mt_adafactor_update_cpu, exp_avg_sq_row, exp_avg_sq_col) \
+    CALL(mt_muon_update_cpu, momentum_buffer, state[1])
 #define UPDATE(fn, state0, state1)            \
     static void fn##_(const mg_value *v)      \
     {                                         \

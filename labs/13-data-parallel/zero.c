@@ -320,8 +320,8 @@ static void divide(mt_zero *z)
 static void shard_optimizer(mt_zero *z)
 {
     int64_t from, to;
-    MT_CHECK(z->optim->count == z->params && z->optim->kind != MT_ADAFACTOR,
-             "zero: the optimizer must be one of these parameters, and not adafactor, which needs whole gradients");
+    MT_CHECK(z->optim->count == z->params && !mt_update_rules[z->optim->kind].whole,
+             "zero: the optimizer must be one of these parameters, not adafactor or muon, which need whole gradients");
     for (int64_t i = 0; i < z->params; i++) {
         int64_t bucket = piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
         const shard *s = &z->shard[bucket];

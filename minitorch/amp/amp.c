@@ -98,9 +98,9 @@ static bool apply(void *user, mt_update *updates)
         mt_optim_clip_grad_norm(amp->optim, INFINITY);
     if (!amp->finite)
         return false;
-    for (int64_t i = 0; i < amp->optim->count && amp->optim->kind == MT_ADAMW; i++) {
+    for (int64_t i = 0; i < amp->optim->count; i++) {
         mt_tensor *param = amp->optim->param[i].tensor;
-        if (!updates[i].grad || !param->cast || mt_device_of(param) != MT_CPU)
+        if (amp->optim->param[i].rule != MT_ADAMW || !updates[i].grad || !param->cast || mt_device_of(param) != MT_CPU)
             continue;
         update_copy(param, &updates[i]);
         updates[i].grad = NULL; /* this one is done */

@@ -71,13 +71,30 @@ static int64_t params_of_gpt2(void)
     return params;
 }
 
+/* Whether a shape is a matrix of products: no vector, and none of the two tables. */
+static bool is_product(int64_t i)
+{
+    return i >= 2 && gpt2[i].rows > 1;
+}
+
 static int64_t state_of_gpt2(mt_update_kind kind)
 {
     int64_t floats = 0;
     for (int64_t i = 0; i < MT_COUNT(gpt2); i++)
         for (int s = 0; s < MT_UPDATE_STATES; s++)
-            floats += mt_update_state_floats(kind, s, gpt2[i].rows, gpt2[i].cols) * gpt2[i].times;
+            floats += mt_update_state_floats(mt_update_for(kind, is_product(i)), s, gpt2[i].rows, gpt2[i].cols) *
+                      gpt2[i].times;
     return floats;
+}
+
+/* FLOPs of a step of Muon, beside those of a token in forward and backward, 6 a parameter. */
+static void show_flops(int64_t params)
+{
+    int64_t flops = 0;
+    for (int64_t i = 0; i < MT_COUNT(gpt2); i++)
+        flops += is_product(i) ? mt_muon_flops(gpt2[i].rows, gpt2[i].cols) * gpt2[i].times : 0;
+    printf("products of a step of muon: %.1f GFLOP, as forward and backward of %.0f tokens\n", 1e-9 * (double)flops,
+           (double)flops / (6 * (double)params));
 }
 
 static void show_state(const char *path)
@@ -93,6 +110,7 @@ static void show_state(const char *path)
         if (csv)
             fprintf(csv, "%s,%" PRId64 ",%" PRId64 ",%.4f\n", mt_update_rules[kind].name, params, 4 * state, times);
     }
+    show_flops(params);
     bench_csv_close(csv, path);
 }
 

@@ -42,7 +42,7 @@ typedef struct mt_zero_config {
 /* mt_zero_new -- collective: as mt_ddp_new; and in the optimizer's list, of the same parameters in the same order, each
  * is replaced by this rank's part of it, with its state at zero. Stage 1 requires mt_flat_gradients before; the others
  * do not. Borrows comm and optim.
- * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's; Adafactor. */
+ * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's; Adafactor or Muon. */
 mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
                       const mt_zero_config *config);
 void mt_zero_free(mt_zero *zero); /* before optim and comm; NULL is allowed */

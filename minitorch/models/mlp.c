@@ -8,8 +8,8 @@
 #include <string.h>
 
 const double mt_mlp_usual_rate[MT_UPDATE_KINDS] = {
-    [MT_SGD] = 0.15,  [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02, [MT_RMSPROP] = 1e-3,
-    [MT_ADAM] = 1e-3, [MT_ADAMW] = 1e-3,    [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01,
+    [MT_SGD] = 0.15,   [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02,  [MT_RMSPROP] = 1e-3, [MT_ADAM] = 1e-3,
+    [MT_ADAMW] = 1e-3, [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01, [MT_MUON] = 1e-3,
 };
 
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)

@@ -69,6 +69,7 @@ mt_module *mt_table_layer(int64_t rows, int64_t columns, mt_rng *rng)
     mt_module *m = mt_module_new(&class);
     mt_tensor *w = mt_module_new_param(m, "weight", MT_SHAPE(rows, columns), 0);
     mt_rng_fill_normal(rng, mt_f32(w), mt_numel(w), 0, 1);
+    m->table = true;
     return m;
 }
 

@@ -105,8 +105,10 @@ mt_device mt_module_device(const mt_module *module)
 static void collect(mt_state *state, const mt_module *module, const char *prefix, bool rngs)
 {
     char path[MT_STATE_NAME];
-    for (int i = 0; i < module->params; i++)
+    for (int i = 0; i < module->params; i++) {
         mt_state_tensor(state, module->param[i], "%s%s", prefix, module->param_name[i]);
+        state->item[state->count - 1].table = module->table;
+    }
     if (rngs && module->rng.stream != 0) {
         snprintf(path, sizeof path, "%srng", prefix);
         mt_state_rng(state, (mt_rng *)&module->rng, path);

@@ -26,6 +26,7 @@ enum { MT_MODULE_PARAMS = 4 };
 struct mt_module {
     const mt_module_class *kind;
     mt_mode mode;
+    bool table; /* its parameters are tables, of which a sample reads some rows */
     int params, children;
     mt_tensor *param[MT_MODULE_PARAMS];
     const char *param_name[MT_MODULE_PARAMS];

@@ -13,7 +13,8 @@
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper)
 {
     mt_optim *optim = mt_calloc(1, sizeof *optim);
-    *optim = (mt_optim){ .kind = kind, .hyper = hyper, .lr_scale = 1, .weight_decay = hyper.weight_decay };
+    *optim =
+        (mt_optim){ .kind = kind, .hyper = hyper, .rule = kind, .lr_scale = 1, .weight_decay = hyper.weight_decay };
     return optim;
 }
 
@@ -32,6 +33,7 @@ void mt_optim_free(mt_optim *optim)
         release(&optim->param[i]);
     mt_update_list_free(optim->list);
     free(optim->param);
+    free(optim->scratch);
     free(optim);
 }
 
@@ -62,25 +64,28 @@ static void check(const mt_optim *optim, int64_t index, const char *name, const 
 }
 
 /* A state with rows or columns only is a vector; one like the parameter has its shape. */
-static mt_tensor *new_state(mt_update_kind kind, int which, const mt_optim_param *p)
+static mt_tensor *new_state(int which, const mt_optim_param *p)
 {
-    mt_state_size size = mt_update_rules[kind].state_size[which];
-    mt_shape shape = MT_SHAPE(mt_update_state_floats(kind, which, p->rows, p->cols));
+    mt_state_size size = mt_update_rules[p->rule].state_size[which];
+    mt_shape shape = MT_SHAPE(mt_update_state_floats(p->rule, which, p->rows, p->cols));
     if (size == MT_STATE_NONE)
         return NULL;
     return mt_zeros_for(MT_USE_STATE, size == MT_STATE_LIKE_PARAM ? mt_shape_of(p->tensor) : shape,
                         mt_device_of(p->tensor));
 }
 
-/* Tensor, sizes and state of a parameter. */
-static void take(const mt_optim *optim, mt_optim_param *p, mt_tensor *tensor)
+/* Tensor, sizes and state of a parameter; and memory for its rule, which all parameters share. */
+static void take(mt_optim *optim, mt_optim_param *p, mt_tensor *tensor)
 {
     p->tensor = mt_retain(tensor);
     p->rows = tensor->view.rank >= 2 ? tensor->view.shape[0] : 1;
     p->cols = p->rows > 0 ? mt_numel(tensor) / p->rows : 0;
     p->step = 0;
     for (int i = 0; i < MT_UPDATE_STATES; i++)
-        p->state[i] = new_state(optim->kind, i, p);
+        p->state[i] = new_state(i, p);
+    int64_t floats = mt_update_rules[p->rule].scratch * p->rows * p->cols;
+    if (floats > optim->scratch_floats)
+        optim->scratch = mt_realloc(optim->scratch, optim->scratch_floats = floats, sizeof(float));
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -88,7 +93,7 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
     check(optim, optim->count, name, param);
     optim->param = mt_realloc(optim->param, optim->count + 1, sizeof *optim->param);
     mt_optim_param *p = &optim->param[optim->count++];
-    *p = (mt_optim_param){ .lr_scale = optim->lr_scale, .weight_decay = optim->weight_decay };
+    *p = (mt_optim_param){ .rule = optim->rule, .lr_scale = optim->lr_scale, .weight_decay = optim->weight_decay };
     snprintf(p->name, sizeof p->name, "%s", name);
     take(optim, p, param);
 }
@@ -96,10 +101,13 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
 void mt_optim_add_all(mt_optim *optim, mt_state params)
 {
     for (const mt_state_item *p = params.item; p < params.item + params.count; p++) {
-        mt_optim_group(optim, 1, p->tensor->view.rank >= 2 ? optim->hyper.weight_decay : 0);
+        bool vector = p->tensor->view.rank < 2;
+        optim->rule = mt_update_for(optim->kind, !vector && !p->table);
+        mt_optim_group(optim, 1, vector ? 0 : optim->hyper.weight_decay);
         mt_optim_add(optim, p->name, p->tensor);
     }
     mt_optim_group(optim, 1, optim->hyper.weight_decay);
+    optim->rule = optim->kind;
     mt_state_free(&params);
 }
 
@@ -119,7 +127,7 @@ void mt_optim_state(mt_state *state, mt_optim *optim)
     for (mt_optim_param *p = optim->param; p < optim->param + optim->count; p++) {
         for (int i = 0; i < MT_UPDATE_STATES; i++)
             if (p->state[i])
-                mt_state_tensor(state, p->state[i], "%s/%s", p->name, mt_update_rules[optim->kind].state_name[i]);
+                mt_state_tensor(state, p->state[i], "%s/%s", p->name, mt_update_rules[p->rule].state_name[i]);
         mt_state_integer(state, &p->step, "%s/step", p->name);
     }
 }
@@ -183,6 +191,7 @@ static mt_update next_update(const mt_optim *optim, mt_optim_param *p)
     p->hyper.weight_decay = p->weight_decay;
     mt_update u = { .param = mt_f32(p->tensor),
                     .grad = gradient(p),
+                    .scratch = optim->scratch,
                     .rows = p->rows,
                     .cols = p->cols,
                     .step = p->step + 1,
@@ -199,7 +208,7 @@ void mt_optim_apply(mt_optim *optim, const mt_update *u)
     for (int64_t i = 0; i < optim->count; i++)
         if (u[i].grad) {
             if (!together)
-                mt_update_on(device, optim->kind)(&u[i]);
+                mt_update_on(device, optim->param[i].rule)(&u[i]);
             mt_written(optim->param[i].tensor);
         }
 }
@@ -212,14 +221,14 @@ static bool apply(mt_optim *optim, mt_update *updates)
     return true;
 }
 
-/* Counts the parameter's step, and the bytes that its update moves: the gradient is read, the parameter and its states
- * are read and written. */
+/* Counts the parameter's step, the FLOPs of products, and the bytes that its update moves: the gradient is read, the
+ * parameter and its states are read and written. */
 static void finish_step(mt_optim_param *p)
 {
     int64_t states = 0;
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         states += p->state[i] ? mt_numel(p->state[i]) : 0;
-    mt_count_work(0, 4 * (3 * p->rows * p->cols + 2 * states));
+    mt_count_work(p->rule == MT_MUON ? mt_muon_flops(p->rows, p->cols) : 0, 4 * (3 * p->rows * p->cols + 2 * states));
     p->step++;
 }
 

@@ -26,6 +26,7 @@ enum { MT_OPTIM_NAME = 96 };
 /* A parameter and what the optimizer has of it. */
 typedef struct mt_optim_param {
     char name[MT_OPTIM_NAME];
+    mt_update_kind rule;
     mt_tensor *tensor;                  /* retained */
     int64_t rows, cols;                 /* a vector is one row */
     double lr_scale, weight_decay;      /* of its group */
@@ -46,12 +47,15 @@ typedef struct mt_optim_hooks {
 
 typedef struct mt_optim {
     mt_update_kind kind;
-    mt_hyper hyper;                /* weight_decay: of group 0 */
-    double lr_scale, weight_decay; /* of parameters that are added next */
-    mt_optim_param *param;         /* [count], in order of addition */
+    mt_hyper hyper;      /* weight_decay: of group 0 */
+    mt_update_kind rule; /* of parameters that are added next, as the two below */
+    double lr_scale, weight_decay;
+    mt_optim_param *param; /* [count], in order of addition */
     int64_t count;
     double norm;                 /* of all gradients, as the latest mt_optim_clip_grad_norm returned it; 0: none yet */
     struct mt_update_list *list; /* what the device keeps for an update of all parameters in one launch */
+    float *scratch;              /* [scratch_floats] what the rule of the largest parameter needs; NULL: nothing */
+    int64_t scratch_floats;
     mt_optim_hooks hooks;
 } mt_optim;
 
@@ -62,13 +66,14 @@ void mt_optim_free(mt_optim *optim); /* NULL is allowed */
 void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay);
 
 /* mt_optim_add -- one more parameter, with its state at zero. The name is its path in the model, copied. For Adafactor
- * the rows are the first dimension; a tensor of rank 0 or 1 is one row.
+ * and Muon the rows are the first dimension; a tensor of rank 0 or 1 is one row.
  * Aborts: not f32, dense and on one device with the others; a name or a tensor that is there already; a name longer
  * than 95. */
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
 
 /* mt_optim_add_all -- add every parameter of a list, as mt_module_params makes it, and free the list. Those of rank 2
- * and more decay as the hyper-parameters say, vectors (biases, gains) do not. It ends the group of mt_optim_group. */
+ * and more decay as the hyper-parameters say, vectors (biases, gains) do not; each has the rule of mt_update_for. It
+ * ends the group of mt_optim_group. */
 void mt_optim_add_all(mt_optim *optim, mt_state params);
 
 /* mt_optim_replace -- the parameter at `index` of the list is another tensor from now on, such as a part of it, with

@@ -9,7 +9,7 @@
 
 /* clang-format off */
 const mt_update_rule mt_update_rules[MT_UPDATE_KINDS] = {
-    /* name, kernel, what its states are like, their names, usual hyper-parameters */
+    /* name, kernel, what its states are like, their names, usual hyper-parameters, whole, scratch */
     [MT_SGD]       = { "sgd",       mt_sgd_update_cpu,       { 0 },          { 0 }, { .lr = 0.01 } },
     [MT_MOMENTUM]  = { "momentum",  mt_momentum_update_cpu,  { LIKE },       { "momentum_buffer" },
                        { .lr = 0.01, .momentum = 0.9 } },
@@ -24,12 +24,20 @@ const mt_update_rule mt_update_rules[MT_UPDATE_KINDS] = {
     [MT_LION]      = { "lion",      mt_lion_update_cpu,      { LIKE },       { "exp_avg" },
                        { .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99 } },
     [MT_ADAFACTOR] = { "adafactor", mt_adafactor_update_cpu, { ROWS, COLS }, { "exp_avg_sq_row", "exp_avg_sq_col" },
-                       { .lr = 0.01, .eps = 1e-30 } },
+                       { .lr = 0.01, .eps = 1e-30 }, .whole = true },
+    [MT_MUON]      = { "muon",      mt_muon_update_cpu,      { LIKE },       { "momentum_buffer" },
+                       { .lr = 1e-3, .momentum = 0.95, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8,
+                         .weight_decay = 0.01 }, .whole = true, .scratch = 4 },
 };
 /* clang-format on */
 
 const char *const mt_update_names[] = { "sgd",   "momentum", "nesterov",  "rmsprop", "adam",
-                                        "adamw", "lion",     "adafactor", NULL };
+                                        "adamw", "lion",     "adafactor", "muon",    NULL };
+
+mt_update_kind mt_update_for(mt_update_kind kind, bool matrix)
+{
+    return kind == MT_MUON && !matrix ? MT_ADAMW : kind;
+}
 
 mt_hyper mt_hyper_default(mt_update_kind kind)
 {

@@ -2,11 +2,11 @@
  *
  * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
  * arrays are dense f32 and must not alias. Any size may be 0: then no state changes either. Elements are independent
- * (Adafactor: rows and columns are summed in double, in a fixed order), so the number of threads changes no bit; one
- * thread is enough. Elements may be computed in f32. With eps 0 a parameter whose v is 0 becomes NaN. The gradient is
- * only read. Several threads may call a kernel at once, for different parameters.
+ * (Adafactor: rows and columns are summed in double, in a fixed order; Muon: matrices are multiplied), so the number of
+ * threads changes no bit; one thread is enough. Elements may be computed in f32. With eps 0 a parameter whose v is 0
+ * becomes NaN. The gradient is only read. Several threads may call a kernel at once, for different parameters.
  * Bytes per element are counted for arrays larger than the caches: every array is read or written once.
- * Units of solutions/04-optimizers: adamw.c (AdamW, in passes and fused), adafactor.c, updates.c (all other rules). */
+ * Units of solutions/04-optimizers: adamw.c (AdamW, in passes and fused), adafactor.c, muon.c, updates.c (others). */
 #pragma once
 
 #include "core/base.h"
@@ -17,7 +17,7 @@ MT_C_BEGIN
  * 1.3e-5. */
 typedef struct mt_hyper {
     double lr;           /* learning rate; set anew for every step by a schedule */
-    double momentum;     /* momentum, nesterov: the factor of the previous step */
+    double momentum;     /* momentum, nesterov, muon: the factor of the previous step */
     double beta1;        /* adam, adamw, lion: decay of the average of g */
     double beta2;        /* rmsprop, adam, adamw: decay of the average of g^2; lion: of the average of g */
     double eps;          /* added to a denominator; adafactor adds it to g^2 */
@@ -30,7 +30,7 @@ typedef struct mt_update {
     float *param;                   /* [rows,cols]  updated */
     const float *grad;              /* [rows,cols] */
     float *state[MT_UPDATE_STATES]; /* updated; zeros before the first step; see each kernel */
-    float *scratch;                 /* [2,rows,cols] for mt_adamw_multipass_update_cpu; unused by the others */
+    float *scratch;                 /* AdamW in passes: [2,rows,cols]; Muon: [4,rows,cols]; unused by the others */
     int64_t rows, cols;             /* a vector is one row */
     int64_t step;                   /* t, from 1 */
     const mt_hyper *hyper;
@@ -92,6 +92,26 @@ mt_update_fn mt_lion_update_cpu;
  * Source: Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5 (clipping threshold 1).   Lab 04.7 */
 mt_update_fn mt_adafactor_update_cpu;
 
+/* mt_muon_update_cpu -- momentum, and a step in which all directions of the matrix have about the same length.
+ *   b = momentum b + g;  d = g + momentum b;  X = d / (|d| + eps), where |d| is the root of the sum of squares
+ *   five times: S = X X^T;  X = 3.4445 X + (-4.775 S + 2.0315 S S) X      (Newton-Schulz)
+ *   p -= lr (0.2 sqrt(max(rows, cols)) X + wd p)
+ *   state[0] = b [rows,cols];  scratch [4,rows,cols], of any contents. A matrix with more rows than columns is
+ *   transposed for the products, so that S is the smaller one. Each singular value s of X becomes 3.4445 s -
+ *   4.775 s^3 + 2.0315 s^5, five times; those from 0.003 to 1 end between 0.68 and 1.21. X has the same sizes for
+ *   gradients of any size: squares are added in double. Products: mt_matmul_cpu (kernels/matmul.h).
+ *   A vector is a matrix with one row; mt_update_for gives vectors and tables AdamW instead.
+ * Sources: Jordan et al. 2024, kellerjordan.github.io/posts/muon; 0.2 sqrt(max(rows, cols)), which makes the step as
+ * long as AdamW's, so that one rate and one decay are for both: Liu et al. 2025, arXiv:2502.16982.   Lab 04.11 */
+mt_update_fn mt_muon_update_cpu;
+
+/* FLOPs of the products of mt_muon_update_cpu. */
+static inline int64_t mt_muon_flops(int64_t rows, int64_t cols)
+{
+    int64_t m = mt_min(rows, cols), n = mt_max(rows, cols);
+    return 5 * (2 * m * m * n + 2 * m * m * m + 2 * m * n * m);
+}
+
 /* ---- the table of the rules: optim/rules.c ------------------------------ */
 
 typedef enum mt_update_kind {
@@ -103,9 +123,10 @@ typedef enum mt_update_kind {
     MT_ADAMW,
     MT_LION,
     MT_ADAFACTOR,
+    MT_MUON,
 } mt_update_kind;
 
-#define MT_UPDATE_KINDS 8
+#define MT_UPDATE_KINDS 9
 
 typedef enum mt_state_size { MT_STATE_NONE, MT_STATE_LIKE_PARAM, MT_STATE_ROWS, MT_STATE_COLS } mt_state_size;
 
@@ -115,9 +136,15 @@ typedef struct mt_update_rule {
     mt_state_size state_size[MT_UPDATE_STATES];
     const char *state_name[MT_UPDATE_STATES]; /* name under which it is saved, as in PyTorch */
     mt_hyper defaults;                        /* hyper-parameters of the paper, or of PyTorch */
+    bool whole;                               /* an element's step depends on others: no part can be updated alone */
+    int64_t scratch;                          /* floats of scratch for each element */
 } mt_update_rule;
 
 extern const mt_update_rule mt_update_rules[MT_UPDATE_KINDS]; /* indexed by mt_update_kind */
+
+/* mt_update_for -- the rule of a parameter whose optimizer is of this kind: Muon has AdamW for all but the matrices of
+ * products, that is for vectors and for tables, of which a sample reads some rows. */
+mt_update_kind mt_update_for(mt_update_kind kind, bool matrix);
 
 /* mt_hyper_default -- the rule's defaults, to change a field or two of. */
 mt_hyper mt_hyper_default(mt_update_kind kind);

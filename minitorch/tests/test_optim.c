@@ -3,6 +3,7 @@
 #include "optim/optim.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "nn/module.h"
 #include "ops/ops.h"
 #include "tests/aborts.h"
 #include "tests/must.h"
@@ -64,15 +65,15 @@ Test(optim, steps_are_the_kernels_with_the_groups_hyper_parameters)
     for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
         model m = new_model((mt_update_kind)kind);
         mt_hyper hyper = mt_hyper_default((mt_update_kind)kind);
-        float w[R * C], b[C], ws[2][R * C] = { 0 }, bs[2][C] = { 0 };
+        float w[R * C], b[C], ws[2][R * C] = { 0 }, bs[2][C] = { 0 }, scratch[4 * R * C];
         memcpy(w, mt_f32(m.weight), sizeof w);
         memcpy(b, mt_f32(m.bias), sizeof b);
         for (int t = 0; t < 10; t++) {
             mt_hyper for_w = hyper, for_b = hyper;
             for_w.lr = 0.01 / (t + 1), for_b.lr = 0.5 * for_w.lr, for_b.weight_decay = 0;
             train(&m, t, t + 1);
-            mt_update uw = { w, mt_f32(m.weight->grad), { ws[0], ws[1] }, NULL, R, C, t + 1, &for_w };
-            mt_update ub = { b, mt_f32(m.bias->grad), { bs[0], bs[1] }, NULL, 1, C, t + 1, &for_b };
+            mt_update uw = { w, mt_f32(m.weight->grad), { ws[0], ws[1] }, scratch, R, C, t + 1, &for_w };
+            mt_update ub = { b, mt_f32(m.bias->grad), { bs[0], bs[1] }, scratch, 1, C, t + 1, &for_b };
             mt_update_rules[kind].update(&uw);
             mt_update_rules[kind].update(&ub);
         }
@@ -147,6 +148,37 @@ Test(optim, state_has_names_and_shapes)
     free_model(&m);
 }
 
+/* Matrices of products get Muon, with memory for its products; tables and vectors AdamW, with its states. */
+Test(optim, muon_leaves_tables_and_vectors_to_adamw)
+{
+    enum { V = 6, I = 3, O = 4 };
+    mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);
+    mt_module *net = mt_sequential(2, mt_embedding_layer(V, I, &rng), mt_linear_layer(I, O, &rng));
+    const mt_hyper hyper = mt_hyper_default(MT_MUON);
+    mt_hyper plain = hyper;
+    float before[V * I], state[2][V * I] = { 0 }, scratch[4 * V * I];
+    plain.weight_decay = 0;
+    mt_optim *optim = mt_optim_new(MT_MUON, hyper);
+    mt_optim_add_all(optim, mt_module_params(net));
+    static const mt_update_kind want[] = { MT_ADAMW, MT_MUON, MT_ADAMW };
+    for (int i = 0; i < 3; i++) {
+        mt_optim_param *p = &optim->param[i];
+        cr_assert_eq(p->rule, want[i], "%s", p->name);
+        cr_assert_eq(p->state[1] != NULL, want[i] == MT_ADAMW, "%s", p->name);
+        memcpy(before, mt_f32(p->tensor), (size_t)mt_numel(p->tensor) * sizeof *before);
+        memset(state, 0, sizeof state);
+        mt_zero_grad(optim->param[(i + 2) % 3].tensor);
+        give_grad(p->tensor, (uint64_t)i);
+        mt_optim_step(optim);
+        mt_update u = { before, mt_f32(p->tensor->grad), { state[0], state[1] }, scratch, p->rows, p->cols,
+                        1,      i == 2 ? &plain : &hyper };
+        mt_update_rules[want[i]].update(&u);
+        must(mt_compare_bits(p->name, mt_f32(p->tensor), before, mt_numel(p->tensor)));
+    }
+    mt_optim_free(optim);
+    mt_module_free(net);
+}
+
 /* Five steps, save by name, restore into a new optimizer over copies, five more: the bits of ten steps without a break.
  * */
 Test(optim, restored_state_goes_on_bit_for_bit)
@@ -175,7 +207,7 @@ Test(optim, restored_state_goes_on_bit_for_bit)
 /* The chapter's 1x, 2x, 2x, 3x count the parameters too: so state alone is 0, 1, 1, 2 of them, and 8 B of step each. */
 Test(optim, state_bytes_are_the_memory_it_takes)
 {
-    static const int64_t times[MT_UPDATE_KINDS] = { 0, 1, 1, 1, 2, 2, 1 };
+    static const int64_t times[MT_UPDATE_KINDS] = { 0, 1, 1, 1, 2, 2, 1, 0, 1 };
     mt_tensor *param = mt_zeros(MT_SHAPE(100, 200), MT_F32, MT_CPU);
     for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
         mt_optim *optim = mt_optim_new((mt_update_kind)kind, mt_hyper_default((mt_update_kind)kind));
@@ -314,9 +346,13 @@ Test(optim, ranks_and_sizes)
             mt_optim_add(optim, "p", param);
             give_grad(param, 1);
             mt_optim_step(optim);
-            for (int64_t i = 0; i < mt_numel(param); i++)
-                cr_assert(mt_f32(param)[i] * mt_f32(param->grad)[i] < 0, "%s moves against the gradient",
-                          mt_update_rules[kind].name);
+            float along = 0;
+            for (int64_t i = 0; i < mt_numel(param); i++) {
+                along += mt_f32(param)[i] * mt_f32(param->grad)[i];
+                cr_assert(kind == MT_MUON || mt_f32(param)[i] * mt_f32(param->grad)[i] < 0,
+                          "%s moves against the gradient", mt_update_rules[kind].name);
+            }
+            cr_assert(mt_numel(param) == 0 || along < 0, "%s moves against the gradient", mt_update_rules[kind].name);
             mt_optim_zero_grad(optim);
             mt_optim_free(optim);
             mt_release(param);

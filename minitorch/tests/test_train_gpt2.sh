@@ -73,6 +73,14 @@ run -o "$dir/back" --keep 0 --resume 21 && said "Continuing from $dir/back/step-
 cmp <(cut -d, -f1-4 "$dir/system/metrics.csv") <(cut -d, -f1-4 "$dir/back/metrics.csv") && ok || bad "another curve"
 run -o "$dir/back" --resume 22 && bad "resumed from no checkpoint" || said "checkpoints in $dir/back: 7, 14, 20, 21, 40"
 run -o "$dir/early" --lr 1e-9 --patience 2 --eval-every 1 --min-delta 1 && said 'steps=3 ' && [ "$(steps early)" = 'step-1 step-2 step-3' ] && ok || bad "--patience: $(steps early)"
+# Muon's momentum and AdamW's averages are in the checkpoint, beside the masters of 16-bit products.
+for dtype in f32 bf16; do
+    run -o "$dir/muon-$dtype" --optimizer muon --dtype $dtype --save-every 7 --keep 0 && cp -r "$dir/muon-$dtype" "$dir/muon-again" &&
+        run -o "$dir/muon-again" --optimizer muon --dtype $dtype --keep 0 --resume 21 &&
+        diff -r "$dir/muon-$dtype/step-40" "$dir/muon-again/step-40" && ok || bad "muon in $dtype, resumed: $(tail -1 "$dir/log")"
+    rm -rf "$dir/muon-again"
+done
+grep -q '"h.0.attn.c_attn.weight/momentum_buffer"' -a "$dir"/muon-f32/step-40/*.safetensors && grep -q '"wte.weight/exp_avg_sq"' -a "$dir"/muon-f32/step-40/*.safetensors && ok || bad "muon's state: $(ls "$dir/muon-f32/step-40")"
 mkdir "$dir/empty"
 run -o "$dir/empty" --resume && bad "resumed in an empty folder" || said "$dir/empty: there is no checkpoint"
 "$train" "${flags[@]}" -o "$dir/two" >/dev/null 2>&1 &

@@ -49,7 +49,8 @@ refused 'pp-schedule.*from 1 to 1024' --pp 2 --pp-schedule interleaved:0
 refused 'interleaved is of several stages: use --pp' --pp-schedule interleaved
 refused '--zero and --compress are for ranks that have the whole model each' --pp 2 --zero 1
 refused '--zero and --compress are for ranks that have the whole model each' --tp 2 --compress 1bit
-refused 'adafactor, and the loss scale of f16, need the whole gradients' --pp 2 --optimizer adafactor
+refused 'adafactor, muon and the loss scale of f16 need the whole gradients' --pp 2 --optimizer adafactor
+refused 'muon and the loss scale of f16 need the whole gradients' --tp 2 --optimizer muon
 refused 'with micro-batches 2, not 4; --resume needs the flags' --pp 2 -o "$dir/all" --resume --ema 0.9 --micro-batches 4
 
 stopped --pp 2 --tp 2

@@ -59,7 +59,8 @@ refused 'there is no all-reduce "star": use one of ring, tree, doubling, hierarc
 refused '--ranks 4: say how many ranks a node has, in nodes of equally many: --all-reduce hierarchical:2' --ranks 4 --all-reduce hierarchical
 refused '--ranks 4: say how many ranks a node has, in nodes of equally many' --ranks 4 --all-reduce hierarchical:3
 refused 'nodes are known of all ranks, and not of those that have a part of the model' --tp 2 --dp 2 --all-reduce hierarchical:2
-refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
+refused 'adafactor, muon and the loss scale of f16 need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
+refused 'muon and the loss scale of f16 need whole gradients: use --zero 0' --ranks 2 --zero 1 --optimizer muon
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke
 refused 'with batch 12, not 24; --resume needs the flags' --ranks 2 -o "$dir/all" --resume --steps 50 --batch 24

@@ -25,6 +25,7 @@ static const rule rules[] = {
     { "adamw in passes", mt_adamw_multipass_update_cpu, MT_ADAMW },
     { "lion", mt_lion_update_cpu, MT_LION },
     { "adafactor", mt_adafactor_update_cpu, MT_ADAFACTOR },
+    { "muon", mt_muon_update_cpu, MT_MUON },
 };
 
 /* ---- a parameter and all that moves it --------------------------------------------------------- */
@@ -52,7 +53,7 @@ static void fixture_init(fixture *f, mt_hyper hyper, int64_t rows, int64_t cols)
     f->u = (mt_update){ .param = mt_test_uniform(1, n, -1, 1),
                         .grad = f->grad,
                         .state = { zeros(largest), zeros(largest) },
-                        .scratch = zeros(2 * n),
+                        .scratch = zeros(4 * n),
                         .rows = rows,
                         .cols = cols,
                         .hyper = &f->hyper };
@@ -82,7 +83,7 @@ static void fixture_next(fixture *f)
 static void check_guards(const fixture *f, const char *name)
 {
     int64_t n = f->n, largest = mt_max(n, mt_max(f->u.rows, f->u.cols));
-    cr_assert(f->u.param[n] == GUARD && f->grad[n] == GUARD && f->u.scratch[2 * n] == GUARD &&
+    cr_assert(f->u.param[n] == GUARD && f->grad[n] == GUARD && f->u.scratch[4 * n] == GUARD &&
                   f->u.state[0][largest] == GUARD && f->u.state[1][largest] == GUARD,
               "%s wrote past an end", name);
 }
@@ -137,7 +138,7 @@ Test(updates, any_size)
 /* The oracle's tolerance must not be too large: after 1,000 steps it is below half of one step. */
 Test(updates, oracle_is_tight)
 {
-    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
+    for (int kind = 0; kind < MT_MUON; kind++) {
         fixture f;
         mt_hyper hyper = unusual();
         fixture_init(&f, hyper, 1, 33);
@@ -149,6 +150,24 @@ Test(updates, oracle_is_tight)
         for (int i = 0; i < 33; i++)
             cr_assert_leq(oracle->param[i].error, hyper.lr / 2, "%s: tolerance %g after 1000 steps of %g",
                           mt_update_rules[kind].name, oracle->param[i].error, hyper.lr);
+        mt_update_oracle_free(oracle);
+        fixture_free(&f);
+    }
+}
+
+/* Muon's is one for the whole matrix, whose step has a length of about lr 0.2 sqrt(max(rows, cols) min(rows, cols)). */
+Test(updates, muons_oracle_is_tight)
+{
+    static const int64_t sizes[][2] = { { 1, 33 }, { 7, 5 }, { 16, 64 }, { 67, 64 } };
+    for (int64_t s = 0; s < MT_COUNT(sizes); s++) {
+        fixture f;
+        fixture_init(&f, unusual(), sizes[s][0], sizes[s][1]);
+        mt_update_oracle *oracle = mt_update_oracle_new(MT_MUON, f.hyper, f.u.rows, f.u.cols, f.u.param);
+        fixture_next(&f);
+        mt_update_oracle_step(oracle, f.grad);
+        double length = f.hyper.lr * 0.2 * sqrt((double)f.n);
+        cr_assert_leq(oracle->whole, 0.02 * length, "[%d,%d]: tolerance %g for a step of %g", (int)f.u.rows,
+                      (int)f.u.cols, oracle->whole, length);
         mt_update_oracle_free(oracle);
         fixture_free(&f);
     }
@@ -275,12 +294,36 @@ Test(updates, same_bits_for_any_thread_count)
     }
 }
 
+/* A diagonal matrix stays one: Muon's step has what five iterations make of each element's share of the norm. */
+Test(updates, muons_step_is_the_polynomial_of_each_singular_value)
+{
+    enum { N = 7 };
+    mt_hyper hyper = mt_hyper_default(MT_MUON);
+    float param[N * N] = { 0 }, grad[N * N] = { 0 }, state[N * N] = { 0 }, scratch[4 * N * N];
+    double squares = 0;
+    hyper.weight_decay = 0;
+    for (int i = 0; i < N; i++) {
+        grad[i * N + i] = (float)(i + 1);
+        squares += (i + 1) * (i + 1);
+    }
+    mt_muon_update_cpu(&(mt_update){ param, grad, { state }, scratch, N, N, 1, &hyper });
+    for (int i = 0; i < N * N; i++) {
+        double s = i % (N + 1) == 0 ? (i / N + 1) / sqrt(squares) : 0;
+        for (int k = 0; k < 5; k++)
+            s = 3.4445 * s - 4.775 * pow(s, 3) + 2.0315 * pow(s, 5);
+        /* 20 roundings of an iteration, and those of the division, each at most 4 times as large after an iteration. */
+        cr_assert_float_eq(param[i], -hyper.lr * 0.2 * sqrt(N) * s, hyper.lr * mt_tolerance(20 * 1365, 1), "%d", i);
+    }
+    cr_assert_eq(mt_muon_flops(3, 5), 5 * (2 * 3 * 3 * 5 + 2 * 3 * 3 * 3 + 2 * 3 * 3 * 5));
+    cr_assert_eq(mt_muon_flops(5, 3), mt_muon_flops(3, 5));
+}
+
 /* ---- the table ------------------------------------------------------------------------------------ */
 
 Test(updates, table_names_and_sizes)
 {
     /* floats of state of a [30,50] parameter: the chapter's 1x, 2x, 2x, 3x with the parameter itself */
-    static const int64_t want[MT_UPDATE_KINDS] = { 0, 1500, 1500, 1500, 3000, 3000, 1500, 80 };
+    static const int64_t want[MT_UPDATE_KINDS] = { 0, 1500, 1500, 1500, 3000, 3000, 1500, 80, 1500 };
     for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
         cr_assert_str_eq(mt_update_rules[kind].name, mt_update_names[kind]);
         int64_t floats = 0;

@@ -18,7 +18,7 @@
 
 const mt_option mt_recipe_options[] = {
     { "optimizer", 'O', "NAME", MT_CHOICE(mt_recipe, optimizer, mt_update_names),
-      "Update rule: sgd, momentum, nesterov, rmsprop, adam, adamw, lion or adafactor" },
+      "Update rule: sgd, momentum, nesterov, rmsprop, adam, adamw, lion, adafactor or muon" },
     { "lr", 'l', "RATE", MT_F64(mt_recipe, lr, 1e-9, 1e3),
       "Learning rate, the largest of the schedule; default: one that suits the optimizer" },
     { "schedule", 0, "NAME", MT_CHOICE(mt_recipe, schedule, mt_schedule_names),

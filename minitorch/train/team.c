@@ -104,8 +104,8 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
         return MT_OK;
     if (c->zero || c->compress != MT_PLAIN)
         why = "--zero and --compress are for ranks that have the whole model each: use --dp";
-    if (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16)
-        why = "adafactor, and the loss scale of f16, need the whole gradients: use --dp";
+    if (mt_update_rules[recipe->optimizer].whole || recipe->dtype == MT_F16)
+        why = "adafactor, muon and the loss scale of f16 need the whole gradients: use --dp";
     if (c->all_reduce == MT_BY_HIERARCHY)
         why = "nodes are known of all ranks, and not of those that have a part of the model: use --all-reduce ring";
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
@@ -143,8 +143,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
                        c->dp == c->ranks ? "ranks" : "dp", (int)c->dp, (int)batch, (int)c->dp);
     if (c->zero == 3 && recipe->ema > 0)
         return refuse(c, "--ema averages whole parameters: use --zero 2");
-    if (c->zero && (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16))
-        return refuse(c, "adafactor, and the loss scale of f16, need whole gradients: use --zero 0");
+    if (c->zero && (mt_update_rules[recipe->optimizer].whole || recipe->dtype == MT_F16))
+        return refuse(c, "adafactor, muon and the loss scale of f16 need whole gradients: use --zero 0");
     return MT_OK;
 }
 
