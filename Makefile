@@ -113,10 +113,11 @@ unit_obj      = $(patsubst $(REFERENCE)/%$(1),$(2)/units/%.o,$(patsubst labs/%$(
 # before the archive that has the other.
 PLAIN        := $(if $(filter 11,$(if $(filter 08,$(OWN)),$(OWN),11)),,$(patsubst minitorch/fused/%.c,$(REF)/plain/%.o,$(wildcard minitorch/fused/use.c)))
 UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
-# Units for rows that count bytes (grader/rows/traffic.h), as the grader compiles them. Those of two labs are called by
-# units of others (grader/build/build.c); the rest spares the grading of mutants their compilation.
+# Units for rows that count bytes (grader/rows/traffic.h), as the grader compiles them. Those of labs with "counted" in
+# lab.json are called by units of others; the rest spares the grading of mutants their compilation.
+CALLED       := $(patsubst labs/%/lab.json,%,$(shell grep -ls '"counted": true' labs/*/lab.json))
 COUNTED      := $(patsubst $(REFERENCE)/%.c,$(REF)/counted/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(if \
-    $(LAST),$(filter 01-% 04-%,$(UNIT_LABS)),$(GRADED))))))
+    $(LAST),$(filter $(CALLED),$(UNIT_LABS)),$(GRADED))))))
 APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
 TOOL_BIN     := $(patsubst grader/tools/%.c,$(REF)/bin/%,$(GRADER_TOOLS)) $(if $(wildcard grader/mutate),$(REF)/bin/mutate)
@@ -147,7 +148,7 @@ all: apps $(if $(CLANG),$(TEST_BIN),grader)
 	@echo "CUDA: $(or $(CUDA_FOUND),this repository has no code for a device)"
 	$(if $(wildcard minitorch/dist/mpi.c),@echo "MPI: $(or $(MPI),no (install libopenmpi-dev and openmpi-bin for ranks that are processes))")
 apps: $(APP_BIN)
-grader: $(GRADE_BIN) $(if $(LAST),,$(TOOL_BIN)) $(REF)/defined $(REF)/worker/launch $(COUNTED)
+grader: $(GRADE_BIN) $(if $(LAST),,$(TOOL_BIN)) $(REF)/defined $(REF)/libcalls.a $(REF)/worker/launch $(COUNTED)
 
 # ---- building ---------------------------------------------------------------------------------------------------
 # Files are counted as they are built: on a terminal in a line that is drawn over itself, in a log at each hundredth file.
@@ -204,8 +205,11 @@ $(REF)/obj/minitorch/testing/op_oracles.o: CFLAGS += -O2 -fno-sanitize=all
 $(REF)/obj/minitorch/testing/image_standin.o: CFLAGS += -fno-sanitize=undefined
 # The register of labs. It changes with the folders in labs/.
 $(REF)/obj/grader/labs.o: CFLAGS += -D'MG_LABS=$(foreach n,$(call built,$(numbers)),LAB($(n)))'
-$(REF)/obj/grader/labs.o: $(REF)/grader.members $(GRADED:%=labs/%/lab.json)
-$(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
+$(REF)/obj/grader/labs.o: $(REF)/grader.members
+$(addprefix $(REF)/obj/grader/,labs.o build/build.o build/allowed.o): $(GRADED:%=labs/%/lab.json)
+$(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"' -D'MG_COUNTED_LABS=$(CALLED:%="counted/%",)'
+$(REF)/obj/grader/build/allowed.o: CFLAGS += -D'MG_RESERVES=$(shell awk -F'"' '/^ *"reserves": / { split(FILENAME, at, "/"); \
+    for (i = 4; i < NF; i += 4) printf "{ \"%s\", \"%s\", \"%s \" }, ", at[2], $$i, $$(i + 2) }' labs/*/lab.json)'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
 # (grader/build/units.c). An unfinished unit may have unused variables, so that warning is off for yours.
@@ -234,6 +238,7 @@ endef
 $(eval $(call archive_rule,given,$(call obj,$(GIVEN))))
 $(eval $(call archive_rule,testing,$(call obj,$(TESTING))))
 $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
+$(eval $(call archive_rule,calls,$(filter %/sharing.o $(REF)/worker/calls_%,$(WORKER_OBJ))))
 # The grader links all objects of these folders: an object whose source was renamed or removed goes.
 stale = $(foreach o,$(wildcard $(REF)/$(1)),$(if $(wildcard $(patsubst $(REF)/$(2)/%.o,$(3)/%.*,$(o))),,$(o)))
 $(shell rm -f $(call stale,units/*/*.o,units,$(REFERENCE)) $(call stale,counted/*/*.o,counted,$(REFERENCE)) $(call stale,worker/*.o,worker,grader/worker))

@@ -75,15 +75,15 @@ static const char cuda_framework[] =
     "mt_check_failed mt_fail mt_last_error mt_todo mt_log mt_cuda_* mt_nd_* mt_view_* mt_shape_* mt_dtype_* "
     "mt_matmul_dims_check mt_*_cuda ";
 
-/* Symbols that one unit may use and no other, because they are the others' answer; and one that no unit may. */
+/* Symbols that one unit may use and no other, because they are the others' answer: "reserves" of its lab.json
+ * (Makefile). And those that no unit may. */
 static const struct {
     const char *id, *unit, *symbols;
 } reserved_for[] = {
-    { "07-cuda-matmul", "cublas.cu", "cublas* mt_cublas* mt_matmul_cublas " },
-    { "07-cuda-matmul", "linear.cu", "mt_matmul_cuda " },
     { "", "", "cuemu_copy_from_symbol " },  /* cudaMemcpyFromSymbol */
     { "", "", "mt_disk_sim_* mt_io_use " }, /* a unit writes to the disk that is in use */
     { "", "", "mt_ranks_run mt_comm_threads mt_comm_thread_* mt_comm_mpi mt_mpi_* " }, /* a unit has its ranks */
+    MG_RESERVES
 };
 
 /* ---- the search --------------------------------------------------------------------------------- */

@@ -30,17 +30,18 @@ static void list_folder(FILE *list, const char *folder, const char *begin)
 }
 
 /* The parts of one link, which are all that its sandbox contains. */
+enum { MOST_LABS = MG_PATHS - 8 };
 typedef struct parts {
-    char list[PATH_MAX];             /* a response file with the objects, ours first */
-    char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
-    char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
+    char list[PATH_MAX];              /* a response file with the objects, ours first */
+    char folder[MOST_LABS][PATH_MAX]; /* of the labs' objects */
+    char worker[PATH_MAX], shared[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
     int folders, others; /* the first of them are not ours */
 } parts;
 
 /* In a counted worker, the graded lab's units count, and the kernels of earlier labs that they call. */
 static void add_folder(const mg_build *b, unsigned whose, const char *id, parts *p)
 {
-    MT_CHECK(p->folders < MG_UNITS, "too many labs");
+    MT_CHECK(p->folders < MOST_LABS, "too many labs");
     char *folder = p->folder[p->folders++];
     bool mine = is_mine(b, whose, id), counted = whose & MG_COUNTED;
     mg_path(folder, "%s/obj/counted/%s", b->scratch, id);
@@ -51,28 +52,19 @@ static void add_folder(const mg_build *b, unsigned whose, const char *id, parts 
         mg_path(folder, mine ? "%s/obj/%s" : "%s/in/units/%s", b->scratch, id);
 }
 
-/* What they call of the framework reads JSON, by a library that cannot be linked statically. Workers of their own lab
- * have other functions in its place (worker/calls_12_manifest.c); no other lab needs them. */
-static const char reads_json[] = "12-checkpoints";
-
-static bool is_left_out(const char *id, const char *graded)
-{
-    return strcmp(id, reads_json) == 0 && strcmp(graded, reads_json) != 0;
-}
-
-static void find_folders(const mg_build *b, const char *graded, unsigned whose, parts *p)
+static void find_folders(const mg_build *b, unsigned whose, parts *p)
 {
     char units[PATH_MAX];
     mg_path(units, "%s/in/units", b->scratch);
     DIR *labs = opendir(units);
     for (struct dirent *e; labs && (e = readdir(labs));)
-        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name) && !is_left_out(e->d_name, graded))
+        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name))
             add_folder(b, whose, e->d_name, p);
     if (labs)
         closedir(labs);
     p->others = p->folders;
     for (int i = 0; i < b->mines; i++)
-        if (is_mine(b, whose, b->mine[i]) && !is_left_out(b->mine[i], graded))
+        if (is_mine(b, whose, b->mine[i]))
             add_folder(b, whose, b->mine[i], p);
 }
 
@@ -92,12 +84,6 @@ static bool on_device(const mg_build *b, const char *id, unsigned whose)
     return b->cuda && !(whose & MG_COUNTED) && is_mine(b, whose, id);
 }
 
-/* Whether messages between ranks order the calls of the lab (worker/sharing.h). */
-static bool has_ranks(const char *id)
-{
-    return strncmp(id, "13", 2) == 0 || strncmp(id, "14", 2) == 0;
-}
-
 /* What counts, and notices what is not counted. */
 static const char *const counting[] = { "traffic", "moves", "given", "openmp", "threads", "statics" };
 
@@ -110,16 +96,15 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
         return status;
     mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
     mg_path(p->worker, "%s/in/worker", b->scratch);
+    mg_path(p->shared, "%s/in/libcalls.a", b->scratch);
     mg_path(p->given, "%s/in/libgiven.a", b->scratch);
-    find_folders(b, id, whose, p);
+    find_folders(b, whose, p);
     FILE *list = fopen(p->list, "we");
     if (!list)
         return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
     snprintf(calls, sizeof calls, "calls_%.2s", id);
     fprintf(list, "%s/main.o\n%s/call.o\n", p->worker, p->worker);
     list_folder(list, p->worker, calls); /* a large lab has several */
-    if (strncmp(id, "14", 2) == 0)       /* its ranks are those of lab 13 */
-        fprintf(list, "%s/calls_13_ranks.o\n%s/calls_13_hub.o\n", p->worker, p->worker);
     for (int i = 0; i < p->folders; i++) {
         if (whose & MG_COUNTED && i == p->others)
             fprintf(list, "%s/statics_begin.o\n", p->worker);
@@ -136,9 +121,9 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
             fprintf(list, "%s/%s.o\n", p->worker, counting[i]);
     else
         list_watched(list, p->worker);
-    if (whose & MG_COUNTED || has_ranks(id))
-        fprintf(list, "%s/sharing.o\n", p->worker);
-    fprintf(list, "%s\n", p->given);
+    /* What another lab's calls share, and functions for which the framework's need a library that is not static: only
+     * what is asked for, and before the framework's. */
+    fprintf(list, "%s\n%s\n", p->shared, p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
 
@@ -211,6 +196,7 @@ mt_status mg_build_worker(mg_build *b, const char *id, unsigned whose, char path
     int seen = 0;
     box.readable[seen++] = p.list;
     box.readable[seen++] = p.worker;
+    box.readable[seen++] = p.shared;
     box.readable[seen++] = p.given;
     if (on_device(b, id, whose))
         box.readable[seen++] = p.emulator;

@@ -50,7 +50,7 @@ autolab() {
     git ls-files 'minitorch/*.h' 'minitorch/*.cuh' 'labs/*/lab.json' datasets/fetch datasets/manifest.tsv | xargs cp --parents -t "$grader/minitorch"
     [ ! -d datasets/cache ] || cp -rL --parents -t "$grader/minitorch" datasets/cache/{mnist,standin,shakespeare,standin-text} 2>/dev/null || true
     mkdir -p "$grader/minitorch/build/release/bin"
-    (cd "$build" && find worker units counted traced emu libgiven.a libcuemu.a defined bin/grade bin/frontend \
+    (cd "$build" && find worker units counted traced emu lib{given,calls}.a libcuemu.a defined bin/grade bin/frontend \
         \( -type f -o -type l \) ! -name '*.d' 2>/dev/null | xargs cp --parents -t "$grader/minitorch/build/release") || true
     tar cf "$out/autograde.tar" -C "$stage" autograde
     cp $from/autolab/autograde-Makefile "$out"

@@ -34,7 +34,7 @@ object() {
 # in the place of the grader's own watch over malloc (worker/heap.c). Without the emulator .cu units are left out.
 objects=()
 while read -r part; do
-    name=${part##*/} name=${name%.o}
+    name=${part##*/} name=${name%.[oa]}
     case $part in
     */worker/main.o) objects+=("$build/worker/replay.o") ;;
     */worker/heap.o | -Wl,--wrap=*alloc | -Wl,--wrap=*memalign | -Wl,--wrap=free) ;;
@@ -48,7 +48,7 @@ while read -r part; do
         fi
         ;;
     */in/worker/* | */in/units/*) objects+=("$build/${part#*/in/}") ;;
-    */libgiven.a) objects+=("$build/libgiven.a") ;;
+    */libcalls.a | */libgiven.a) objects+=("$build/$name.a") ;;
     *) objects+=("$part") ;;
     esac
 done <"$out/calls.parts"
