@@ -1,15 +1,30 @@
-# changed.bash -- what `make test` leaves to CI: tests of files that a commit has not touched. Sourced in the repository.
+# changed.bash -- which tests a run owes whole, and which of the others it draws. Sourced in the repository.
 
-# changed PATH...: whether git says that these files changed since the merge base with the main branch (on it: since the
-# last commit's parent), committed or not. Where there is no git, or no history, nothing has.
-changed() {
+# base_commit: what changes are compared with: the merge base with the main branch; on it the last commit's parent, or with
+# SINCE=hours (.ci/run) the last commit that is so much older: many may land at once, and a clone may have nothing else.
+base_commit() {
     local main base=
     for main in origin/HEAD origin/main main; do base=$(git merge-base HEAD $main 2>/dev/null) && break; done
-    if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
-        base=$(git rev-parse -q --verify HEAD~1 2>/dev/null) || return 1
-    fi
+    if [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ]; then
+        echo "$base"
+    elif [ -n "${SINCE:-}" ]; then
+        git rev-list -1 --min-age=$(($(commit_time) - SINCE * 3600)) HEAD 2>/dev/null
+    else
+        git rev-parse -q --verify HEAD~1 2>/dev/null
+    fi || true
+}
+
+# changed PATH...: whether git says that these files changed since then, committed or not. Where there is no such commit,
+# nothing has changed; with SINCE everything.
+changed() {
+    local base
+    base=$(base_commit)
+    [ -n "$base" ] || { [ -n "${SINCE:-}" ] && return; return 1; }
     ! git diff --quiet "$base" -- "$@" || [ -n "$(git ls-files --others --exclude-standard -- "$@" | head -1)" ]
 }
+
+# commit_time: when the commit was made, in seconds since 1970; 0: there is none.
+commit_time() { git show -s --format=%ct HEAD 2>/dev/null || echo 0; }
 
 # time_is_up: whether it is later than UNTIL, in seconds since 1970; without UNTIL it never is.
 time_is_up() { [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; }

@@ -3,7 +3,7 @@
 # of the others. The same of variants, and of the emulator's programs.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
-unset UNTIL
+unset UNTIL SINCE
 here=$(cd "$(dirname "$0")/../tools" && pwd)
 cd "$root"
 cd "$dir"
@@ -72,6 +72,23 @@ git checkout -q -b topic && echo >>solutions/02-two/a.c && git commit -qam topic
 expect "since the merge base" 0 "11 5" drawn 2
 git checkout -q main && echo >>solutions/04-four/a.c && git commit -qam main && git checkout -q topic
 expect "not what main did since" 0 "11 5" drawn 2
+
+# In .ci/run: on main what landed in the last hours, and all where that is not known; the share of the others takes turns.
+mkdir build/landing && cp -r solutions labs grader minitorch .gitignore build/landing && cd build/landing && mkdir build && git init -q . && git add .
+export SINCE=2
+at() { GIT_COMMITTER_DATE="2026-11-30 $1" git commit -q --allow-empty -am "at $1"; }
+at 12:00 && expect "no commit is so old" 0 "11 11: all of labs that changed (02 04)" drawn 2
+at 12:30 && expect "half an hour later" 0 "11 11" drawn 2
+at 14:30 && expect "hours later" 0 "5 5: all of labs that changed (none)" drawn 2
+echo >>solutions/02-two/a.c && at 15:00 && at 16:00
+expect "all of a unit, twice as many of the lab" 0 "10 5: all of labs that changed (none), 2 of each unit of the others, of 02-two new ones and twice as many" drawn 2
+at 17:30 && expect "long ago" 0 "5 5: all of labs that changed (none), 2 of each unit of the others; all" drawn 2
+for hour in 20 23; do at $hour:00 && drawn 3 >/dev/null && cp build/sample build/at-$hour; done
+of_units() { sort -u "$@" | grep -v /c- | cut -d- -f1,2 | uniq -c | awk '{ print $1 }' | xargs; }
+expect "three hours later the others of a unit" 0 "3 3 3 3 5 5 5 5" echo "$(of_units build/at-20) $(of_units build/at-20 build/at-23)"
+printf 'd-1 | b.c | 02.1\n-#include "ops/any.h"\n+9\n' >>grader/mutants/04.txt && expect "a new entry" 0 "5 10" drawn 2
+expect "is among them" 0 "04-four/d-1" cat build/sample
+unset SINCE && cd "$dir"
 
 # What was caught here is a better record than git's.
 NOTE=yes drawn 2 >/dev/null && expect "all of 02-two were caught" 0 "5 5" drawn 2

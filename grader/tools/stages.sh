@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# stages.sh BUILD [LAB...] -- makes the stages after these labs (default: 02 05 08 12, or with SAMPLE=1 one of them, drawn by the commit; all: every lab) and in each of them runs `make test`: it builds, its
+# stages.sh BUILD [LAB...] -- makes the stages after these labs (default: 02 05 08 12, or with SAMPLE=n one in n of them, drawn by the commit; all: every lab) and in each of them runs `make test`: it builds, its
 # unit tests pass, its program trains, and the skeletons of its last lab earn 0 and the reference all points. ALL=1 grades all of its labs that are not in the stage
 # before it: what is there for a lab's grade in one stage is there in every later one, and in the repository. Objects of BUILD are taken over where they fit.
 set -uo pipefail
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "$1") passed=0 failed=0
 labs=("${@:2}")
 [ "${labs[*]}" != all ] || mapfile -t labs < <(cd labs && printf '%.2s\n' [0-9]*)
-[ ${#labs[@]} -gt 0 ] || mapfile -t labs < <(printf '%s\n' 02 05 08 12 | if [ -n "${SAMPLE:-}" ]; then one_in 4; else cat; fi)
+[ ${#labs[@]} -gt 0 ] || mapfile -t labs < <(printf '%s\n' 02 05 08 12 | one_in "${SAMPLE:-1}" | sort)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export MT_DATA=${MT_DATA:-$PWD/datasets/cache}

@@ -2,7 +2,7 @@
 ## make skeletons          generate the skeletons in labs/ from solutions/
 ## make lab-new LAB=16 NAME=conv    write the files of a new lab (docs/EXTENDING.md)
 ## make map                generate docs/MAP.md
-## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)
+## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants)
 ## make figures            the size of the framework at three stages, and what runs in one step of mnist.c and gpt2.c
 ## make mutant LAB=01 FROM=dir NAME=what-is-wrong ROW="01.2 words" [WORDS="..."]     an entry of grader/mutants/, from an edited unit
 ## make variant LAB=01 FROM=dir NAME=what-is-different ROW=01.2 WORDS="why it is right"     one of grader/variants/
