@@ -48,14 +48,14 @@ static int64_t count_open(const reading *r, int64_t grading)
 /* Lateness takes from what the grader gave; what a person adds is added then, and makes a grade of what has none. */
 static void settle(const reading *r, mg_pupil *p)
 {
-    double added = 0, days = 0, earned = p->graded ? p->points : 0;
+    double added = 0, days = p->member >= 0 ? mg_students_days(r->students, p->member, r->course) : 0,
+           earned = p->graded ? p->points : 0;
     bool by_hand = false;
     p->open = p->graded ? count_open(r, p->grading) : 0;
     for (int64_t i = 0; p->member >= 0 && i < r->students->rulings; i++) {
         const mg_ruling *ruling = &r->students->ruling[i];
         if (ruling->member != p->member || ruling->lab != r->course)
             continue;
-        days += ruling->kind == MG_DAYS ? ruling->value : 0;
         added += ruling->kind == MG_ADDED || ruling->kind == MG_BY_HAND ? ruling->value : 0;
         earned += ruling->kind == MG_ACCEPTED && p->graded ? accept_row(r, p, ruling->row) : 0;
         by_hand = by_hand || ruling->kind == MG_ADDED || ruling->kind == MG_BY_HAND;

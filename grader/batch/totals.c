@@ -97,7 +97,7 @@ static void add_up(const mg_table *t, mg_total *total)
 {
     for (int i = 0; i < t->labs; i++) {
         const mg_pupil *cell = total->cell[i];
-        total->counts[i] = cell ? cell->graded : t->due[i];
+        total->counts[i] = cell ? cell->graded : total->due[i];
         total->open += mg_total_open(cell);
         total->days += cell && cell->graded ? cell->days : 0;
     }
@@ -120,10 +120,19 @@ static int by_rank(const void *a, const void *b)
     return fabs(more) > 1e-9 ? (more > 0 ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static void rank(mg_table *t)
+/* Whether the due date of a lab has passed, of a student who may have more time than others. */
+static bool is_due(const mg_course_lab *lab, const mg_students *students, int64_t member)
 {
-    for (int64_t i = 0; i < t->count; i++)
+    return !lab || difftime(time(NULL), lab->due) > 86400 * mg_students_days(students, member, lab);
+}
+
+static void rank(mg_table *t, const mg_students *students)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        for (int l = 0; l < t->labs; l++)
+            t->total[i].due[l] = is_due(t->course_lab[l], students, t->total[i].member);
         add_up(t, &t->total[i]);
+    }
     if (t->count)
         qsort(t->total, (size_t)t->count, sizeof *t->total, by_rank);
     for (int64_t i = 0; i < t->count && !t->total[i].open; i++) {
@@ -181,7 +190,7 @@ mt_status mg_totals(mg_book *book, const mg_course *course, const mg_students *s
             add_cell(&t, t.labs, &p->pupil[i]);
         if (p->count == 0)
             continue;
-        t.due[t.labs] = !own || difftime(time(NULL), own->due) > 0;
+        t.course_lab[t.labs] = own;
         t.max[t.labs] = own ? own->points : p->pupil[0].max;
         for (int i = 0; own && i < own->parts; i++)
             t.max[t.labs] += own->part[i].points;
@@ -189,7 +198,7 @@ mt_status mg_totals(mg_book *book, const mg_course *course, const mg_students *s
     }
     if (status == MT_OK && t.labs == 0)
         status = mt_fail(MT_ERR_ARGUMENT, "%s has no submission: make grade-all grades some", book->path);
-    rank(&t);
+    rank(&t, students);
     mg_path(path, "%s/grades.html", out);
     if (status == MT_OK)
         status = mg_totals_html(&t, path);

@@ -103,7 +103,7 @@ static void put_points(FILE *out, const mg_table *t, const mg_total *total, int 
         fprintf(out, "<a href=\"%.2s/%04lld/%.2s.html\">%s</a>", t->lab[lab]->id, (long long)p->submission,
                 t->lab[lab]->id, mg_points(points, p->points));
     else
-        fputs(p ? mg_points(points, p->points) : t->due[lab] ? "0" : "", out);
+        fputs(p ? mg_points(points, p->points) : total->due[lab] ? "0" : "", out);
     if (p && p->graded && p->days > 0)
         fprintf(out, "<br><span class=\"TODO\">%g days late</span>", p->days);
     fputs("</td>", out);

@@ -10,6 +10,7 @@ typedef struct mg_total {
     char name[128], id[64], email[128], team[64];
     int64_t member; /* in students.csv; -1: not named there */
     const mg_pupil *cell[MG_TOTAL_LABS];
+    bool due[MG_TOTAL_LABS];    /* the student's due date has passed: not handed in means 0 points */
     bool counts[MG_TOTAL_LABS]; /* in the total */
     double points, max, days;   /* days: late, of all labs */
     int open;                   /* labs whose points are not final */
@@ -19,8 +20,8 @@ typedef struct mg_total {
 typedef struct mg_table {
     const char *title;
     const mg_lab *lab[MG_TOTAL_LABS];
+    const mg_course_lab *course_lab[MG_TOTAL_LABS]; /* NULL: no course file */
     double max[MG_TOTAL_LABS];
-    bool due[MG_TOTAL_LABS]; /* the due date has passed: a lab that was not handed in has 0 points */
     int labs, best_of;
     mg_total *total;
     int64_t count;

@@ -278,6 +278,26 @@ int64_t mg_students_find(const mg_students *s, const char *key, const char *id, 
     return found;
 }
 
+double mg_students_days(const mg_students *s, int64_t member, const mg_course_lab *lab)
+{
+    double days = 0;
+    for (int64_t i = 0; i < s->rulings; i++)
+        if (s->ruling[i].kind == MG_DAYS && s->ruling[i].member == member && s->ruling[i].lab == lab)
+            days += s->ruling[i].value;
+    return days;
+}
+
+time_t mg_students_after(const mg_students *s, const mg_course_lab *lab)
+{
+    double days = 0;
+    for (int64_t i = 0; lab->after && i < s->members; i++) {
+        double own = mg_students_days(s, i, lab);
+        if (mg_course_share(lab, lab->after - (time_t)(86400 * own)) > 0)
+            days = own > days ? own : days;
+    }
+    return lab->after + (time_t)(86400 * days);
+}
+
 void mg_students_notes(const mg_students *s, int64_t member, const mg_course_lab *lab, char *text, size_t size)
 {
     text[0] = 0;

@@ -45,6 +45,13 @@ void mg_students_free(mg_students *students);
 int64_t mg_students_find(const mg_students *students, const char *key, const char *id, const char *email,
                          const char *name);
 
+/* mg_students_days -- by how many days a student's due date of a lab is later. */
+double mg_students_days(const mg_students *students, int64_t member, const mg_course_lab *lab);
+
+/* mg_students_after -- when the reference's objects of a lab are handed out: its `after`, and as many days later as the
+ * longest extension of a student who could earn points after that; 0: with the release. */
+time_t mg_students_after(const mg_students *students, const mg_course_lab *lab);
+
 /* mg_students_word -- whether a word of the column "what" has a meaning of its own: "days", "excused" ... */
 bool mg_students_word(const char *what);
 

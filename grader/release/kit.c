@@ -1,7 +1,7 @@
 /* kit.c -- what make release needs of the grader.
  *
  *   kit course FILE          what a course file and students.csv beside it say
- *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when
+ *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when, with students' extensions
  *   kit parts FILE           what language models may do in a release, and the form of its checks
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
@@ -30,13 +30,14 @@ static const char *utc(char text[32], time_t when)
     return text;
 }
 
-static void print_lab(const mg_course_lab *lab)
+/* `last`: when the objects are handed out, with the extensions of students. */
+static void print_lab(const mg_course_lab *lab, time_t last)
 {
     char when[32], points[32];
     printf("lab %.2s: %s points, %s%s, the %s submission counts", lab->lab->id, mg_points(points, lab->points),
            lab->due ? "due " : "no due date", lab->due ? utc(when, lab->due) : "", lab->last ? "last" : "best");
     if (lab->after)
-        printf(", objects handed out after %s", utc(when, lab->after));
+        printf(", objects handed out after %s%s", utc(when, last), last > lab->after ? " (an extension)" : "");
     if (lab->due && mg_course_share(lab, lab->due + 86400) > 0)
         printf(", late: %g %% less for each day", lab->late.percent_per_day);
     printf(lab->seed ? ", seed %llx\n" : "\n", (unsigned long long)lab->seed);
@@ -48,21 +49,14 @@ static void print_lab(const mg_course_lab *lab)
     }
 }
 
-static int print_course(const mg_course *course, const char *file)
+static int print_course(const mg_course *course, const mg_students *students)
 {
-    mg_students students;
-    if (mg_students_read(&students, course, file) != MT_OK) {
-        fprintf(stderr, "course: %s\n", mt_last_error());
-        mg_students_free(&students);
-        return 1;
-    }
     printf("%s: %lld labs, %lld students, %lld lines about their labs\n", course->title, (long long)course->count,
-           (long long)students.members, (long long)students.rulings);
+           (long long)students->members, (long long)students->rulings);
     if (course->best_of)
         printf("the best %d labs of a student count\n", course->best_of);
-    mg_students_free(&students);
     for (int64_t i = 0; i < course->count; i++)
-        print_lab(&course->labs[i]);
+        print_lab(&course->labs[i], mg_students_after(students, &course->labs[i]));
     return 0;
 }
 
@@ -153,6 +147,20 @@ static int write_students(mg_course *course, const char *path, char **numbers)
     return 1;
 }
 
+/* What a release asks, with the dates that the extensions of students move. */
+static int run(const char *command, mg_course *course, const mg_students *students, char **rest)
+{
+    for (int64_t i = 0; i < course->count; i++)
+        course->labs[i].after = mg_students_after(students, &course->labs[i]);
+    if (strcmp(command, "after") == 0)
+        return print_after(course);
+    if (strcmp(command, "parts") == 0)
+        return printf("%s %s\n", course->models, course->checks) < 0;
+    if (strcmp(command, "hidden") == 0)
+        return print_hidden(course);
+    return write_students(course, rest[0], rest + 1);
+}
+
 int main(int argc, char **argv)
 {
     mg_course course;
@@ -169,17 +177,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "course: %s\n", mt_last_error());
         return 1;
     }
-    int status = 0;
-    if (strcmp(command, "course") == 0)
-        status = print_course(&course, argv[2]);
-    else if (strcmp(command, "after") == 0)
-        status = print_after(&course);
-    else if (strcmp(command, "parts") == 0)
-        status = printf("%s %s\n", course.models, course.checks) < 0;
-    else if (strcmp(command, "hidden") == 0)
-        status = print_hidden(&course);
+    mg_students students;
+    int status = mg_students_read(&students, &course, argv[2]) != MT_OK;
+    if (status != 0)
+        fprintf(stderr, "course: %s\n", mt_last_error());
+    else if (strcmp(command, "course") == 0)
+        status = print_course(&course, &students);
     else
-        status = write_students(&course, argv[3], argv + 4);
+        status = run(command, &course, &students, argv + 3);
+    mg_students_free(&students);
     mg_course_free(&course);
     return status;
 }

@@ -130,6 +130,28 @@ build/release/bin/grade_all --export csv --out "$out" --course "$dir/course.json
 check "without students.csv those who handed something in" says "11 students, 4 labs"
 expect "as make starts it" 0 "11 students, 4 labs" make -s gradebook OUT="$out" COURSE="$dir/course.json"
 
+# ---- an extension moves what happens after the due date ----
+later=$dir/later
+mkdir "$later"
+day() { date -u -d "$1 days" +%FT%H:%MZ; }
+echo "{ \"labs\": { \"00\": { \"due\": \"$(day -9)\" }, \"01\": { \"due\": \"$(day -2)\" } } }" >"$later/course.json"
+printf '%s\n' student,name,lab,what,value,note s01,Ada,,,, s11,Jo,,,, s11,,01,days,5,ill >"$later/students.csv"
+build/release/bin/grade_all --export csv --out "$out" --course "$later/course.json" >"$log" 2>&1
+check "a lab that is not due yet for a student is not 0" grep -q "^[0-9]*,Jo,s11,,,0,100,0.0,0,00,," "$out/grades.csv"
+sed -i 's/,5,ill/,1,ill/' "$later/students.csv"
+build/release/bin/grade_all --export csv --out "$out" --course "$later/course.json" >"$log" 2>&1
+check "and is when the extension has ended" grep -q "^[0-9]*,Jo,s11,,,0,200,0.0,0,00 01,," "$out/grades.csv"
+echo '{ "late": { "percent_per_day": 10, "days": 3 }, "labs": { "01": { "due": "2026-10-05T12:00Z", "after": "2026-10-10T12:00Z" } } }' >"$later/course.json"
+moved() { # DAYS of an extension, WORDS of kit's COMMAND: when the objects are handed out
+    printf '%s\n' student,lab,what,value s01,,, "s01,01,days,$1" >"$later/students.csv"
+    expect "objects after an extension of $1 days, $3" 0 "$2" build/release/bin/kit "$3" "$later/course.json" "$later/theirs.json"
+}
+moved 1 $'01\t2026-10-10 12:00 UTC' after
+moved 7 $'01\t2026-10-17 12:00 UTC' after
+moved 7 "objects handed out after 2026-10-17 12:00 UTC (an extension)" course
+moved 7 "" students
+check "students see the later date" grep -q '"after":	"2026-10-17T12:00:00Z"' "$later/theirs.json"
+
 # ---- what is wrong is refused, before anything else is built ----
 wrong() { # LINE WORDS TEXT...: the file's first line is that of the columns
     printf '%s\n' "${@:3}" >"$dir/students.csv"
