@@ -152,6 +152,12 @@ moved 7 "objects handed out after 2026-10-17 12:00 UTC (an extension)" course
 moved 7 "" students
 check "students see the later date" grep -q '"after":	"2026-10-17T12:00:00Z"' "$later/theirs.json"
 
+rm "$later/students.csv"
+for policy in "" tutor closed open; do # what a release says about language models
+    echo "{ ${policy:+\"language_models\": \"$policy\",} \"labs\": { \"01\": {} } }" >"$later/models.json"
+    check "the policy ${policy:-of a course that says nothing}" [ "$(build/release/bin/kit parts "$later/models.json" | cut -d" " -f1)" = "${policy:-tutor}" -a -s "grader/release/agents/${policy:-tutor}.txt" ]
+done
+
 # ---- what is wrong is refused, before anything else is built ----
 wrong() { # LINE WORDS TEXT...: the file's first line is that of the columns
     printf '%s\n' "${@:3}" >"$dir/students.csv"
