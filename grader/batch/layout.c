@@ -1,5 +1,6 @@
 /* layout.c -- names of files to students. Gradescope: one file for all (metadata.c); the others: patterns of names. */
 #include "layout.h"
+#include "build/place.h"
 #include "metadata.h"
 #include "sandbox/scratch.h"
 #include "text.h"
@@ -243,7 +244,7 @@ static mt_status read_list(mg_class *class, bool *listed)
 
 static bool is_entry(const char *name)
 {
-    return name[0] != '.' && strcmp(name, "submission_metadata.yml") && strcmp(name, "__MACOSX");
+    return !mg_place_is_litter(name) && strcmp(name, "submission_metadata.yml");
 }
 
 /* Whether more of the names are Moodle's than Canvas's. */

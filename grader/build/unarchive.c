@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { UNPACKED_MIB = 256, INNER_MIB = 64, PARSE_SECONDS = 20, PARSE_MIB = 512, IGNORED = 480 };
+enum { UNPACKED_MIB = 1024, INNER_MIB = 64, PARSE_SECONDS = 20, PARSE_MIB = 512, IGNORED = 480 };
 
 /* One message of the child: a unit's text (unit >= 0, then `bytes` bytes) or a remark (unit < 0). */
 typedef struct message {
@@ -155,7 +155,7 @@ static void send_entries(mg_found *f, struct archive *a, int out, const char *ab
            code != ARCHIVE_EOF) {
         f->files++;
         if (archive_filter_bytes(a, 0) > (int64_t)UNPACKED_MIB << 20) {
-            mg_found_ignore(f, "the rest", "more than 256 MiB unpacked");
+            mg_found_ignore(f, "the rest", "more than 1 GiB unpacked");
             return;
         }
         send_entry(f, a, entry, out, above);

@@ -172,3 +172,8 @@ all --out "$dir/other"
 check "no gradebook is refused" is $? 3
 check "with what to do" says "is not a gradebook (file is not a database): move it away"
 finish batch
+# Line ends and a byte order mark of Windows make no difference.
+mkdir -p "$dir/windows/Ada"
+for unit in view strides copy; do { printf '\xef\xbb\xbf' && sed 's/$/\r/' solutions/00-tensors/$unit.c; } >"$dir/windows/Ada/$unit.c"; done
+"$build/bin/grade_all" --lab 00 --dir "$dir/windows" >"$log" 2>&1
+check "a unit from Windows is graded as any other" says " 100/100"

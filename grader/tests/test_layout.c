@@ -98,6 +98,8 @@ Test(layout, plain_folders_and_archives_are_named_by_students)
     put("J\xc3\xbcrgen/matmul.c", "b");
     put("Zo\xeb/matmul.c", "c"); /* Latin-1 */
     put(".DS_Store", "no");
+    put("Thumbs.db", "no");
+    put("desktop.ini", "no");
     expect_student("ada", "ada", "", MG_NONE);
     expect_student("Grace Hopper.tar.gz", "Grace Hopper", "", MG_NONE);
     expect_student("J\xc3\xbcrgen", "J\xc3\xbcrgen", "", MG_NONE);

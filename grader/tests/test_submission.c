@@ -300,6 +300,17 @@ Test(submission, a_bomb_and_rubbish_are_refused_quickly)
     cr_expect(strstr(mt_last_error(), "not a tar or zip archive"), "%s", mt_last_error());
 }
 
+Test(submission, units_behind_a_huge_file)
+{
+    char command[3 * PATH_MAX];
+    mg_path(from, "%s/s.gz", scratch.path);
+    snprintf(command, sizeof command, "cd %s && truncate -s 300M a && echo >pack.c && tar czf %s a pack.c", to, from);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    expect_taken("pack.c", "\n");
+    cr_expect_str_eq(ignored, "a (not a unit)");
+}
+
 /* ---- usual forms -------------------------------------------------------------------------------------- */
 
 /* Paths in a submission: '1' marks the file that is matmul.c, '2' the one that is pack.c, 'x' any other. */
@@ -312,6 +323,7 @@ static const char *const forms[][5] = {
     { "xold/a/matmul.c", "1matmul.c", "2src/pack.c", "xsrc/old/pack.c" },
     { "xMATMUL.C", "1matmul.c", "2pack.c" },
     { "1hw/matmul.c", "2hw/pack.c", "x__MACOSX/hw/._matmul.c", "x__MACOSX/hw/matmul.c", "xhw/.matmul.c" },
+    { "1hw/matmul.c", "2hw/pack.c", "xhw/Thumbs.db", "xhw/desktop.ini", "xhw/.DS_Store" },
 };
 
 static void expect_form(int form, const char *how)
@@ -319,6 +331,7 @@ static void expect_form(int form, const char *how)
     cr_assert_eq(collect(from), MT_OK, "%s %d: %s", how, form, mt_last_error());
     expect_taken("matmul.c", "1");
     expect_taken("pack.c", "2");
+    cr_expect(!strstr(ignored, "MACOS") && !strstr(ignored, "Thumbs") && !strstr(ignored, "desktop"), "%s", ignored);
 }
 
 Test(submission, units_may_lie_anywhere)
