@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char canvas_list[] = "submissions.json";
+static const char canvas_list[] = "submissions.json", fifty_list[] = "scores.csv";
 
 bool mg_dates_is_list(const char *folder, const char *name)
 {
@@ -27,7 +27,7 @@ bool mg_dates_is_list(const char *folder, const char *name)
     fclose(file);
     char *text = head + (strncmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     text += *text == '"';
-    return strncmp(text, "Identifier", 10) == 0;
+    return strncmp(text, "Identifier", 10) == 0 || (strcmp(name, fifty_list) == 0 && strncmp(text, "username", 8) == 0);
 }
 
 static mg_handin *find(mg_class *class, mg_system system, const char *id)
@@ -91,6 +91,57 @@ static mt_status read_moodle(mg_class *class, mg_csv *csv)
     return csv->status;
 }
 
+/* ---- Classroom 50 --------------------------------------------------------------------------- */
+
+/* The repository CLASSROOM-ASSIGNMENT-USERNAME. A name may be the end of another: the shortest repository is its own,
+ * if no longer name has that. */
+static mg_handin *find_repository(mg_class *class, const char *username)
+{
+    mg_handin *found = NULL;
+    size_t n = strlen(username);
+    for (int64_t i = 0; n && i < class->count; i++) {
+        mg_handin *h = &class->handin[i];
+        size_t length = strlen(h->key);
+        if (length > n + 1 && h->key[length - n - 1] == '-' && strcasecmp(h->key + length - n, username) == 0 &&
+            (!found || length < strlen(found->key)))
+            found = h;
+    }
+    return found && strlen(found->student[0].id) < n ? found : NULL;
+}
+
+/* What `gh teacher download` writes beside the repositories. */
+static mt_status read_fifty(mg_class *class, mg_csv *csv)
+{
+    static const char *const names[] = { "username", "first_name", "last_name", "email", "datetime", "late" };
+    int at[MT_COUNT(names)];
+    if (!mg_csv_next(csv))
+        return csv->status;
+    for (int i = 0; i < MT_COUNT(names); i++)
+        if ((at[i] = column(csv, names[i])) < 0)
+            return mg_csv_refuse(csv, "no column \"%s\": keep the scores.csv that gh teacher download wrote", names[i]);
+    while (mg_csv_next(csv)) {
+        const char *cell[MT_COUNT(names)];
+        time_t when = 0;
+        for (int i = 0; i < MT_COUNT(names); i++)
+            cell[i] = cell_of(csv, at[i]);
+        if (cell[4][0] && !mg_course_moment(cell[4], &when))
+            return mg_csv_refuse(csv, "\"%.60s\" is no time such as 2026-11-20T18:30:00Z", cell[4]);
+        mg_handin *h = find_repository(class, cell[0]);
+        if (!h)
+            continue;
+        mg_student *s = &h->student[0];
+        h->system = MG_CLASSROOM50;
+        h->when = when;
+        h->late = strcmp(cell[5], "true") == 0;
+        snprintf(s->id, sizeof s->id, "%s", cell[0]);
+        snprintf(s->email, sizeof s->email, "%s", cell[3]);
+        snprintf(s->name, sizeof s->name, "%s%s%s", cell[1], cell[1][0] && cell[2][0] ? " " : "", cell[2]);
+        if (!s->name[0])
+            snprintf(s->name, sizeof s->name, "%s", cell[0]);
+    }
+    return csv->status;
+}
+
 /* ---- Canvas --------------------------------------------------------------------------------- */
 
 static mt_status read_canvas(mg_class *class, const char *path)
@@ -130,7 +181,7 @@ mt_status mg_dates_read(mg_class *class, const char *name)
         return read_canvas(class, path);
     mt_status status = mg_csv_open(&csv, path);
     if (status == MT_OK)
-        status = read_moodle(class, &csv);
+        status = strcmp(name, fifty_list) == 0 ? read_fifty(class, &csv) : read_moodle(class, &csv);
     mg_csv_close(&csv);
     return status;
 }

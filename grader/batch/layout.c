@@ -15,7 +15,7 @@
 
 const char *mg_system_name(mg_system system)
 {
-    static const char *const names[] = { "folder", "gradescope", "canvas", "moodle" };
+    static const char *const names[] = { "folder", "gradescope", "canvas", "moodle", "autolab", "classroom50" };
     return names[system];
 }
 
@@ -122,6 +122,21 @@ static bool read_canvas(reading *r, const char *name)
     return true;
 }
 
+/* "ada@example.org_3_handin.tar": the third version. A domain has no "_". */
+static bool read_autolab(reading *r, const char *name)
+{
+    const char *at = strchr(name, '@'), *end = at ? strchr(at, '_') : NULL;
+    const char *rest = end ? digits(end + 1, '_') : NULL;
+    if (!rest || !*rest || at == name)
+        return false;
+    r->system = MG_AUTOLAB;
+    snprintf(r->name, sizeof r->name, "%.*s", (int)(end - name), name);
+    snprintf(r->key, sizeof r->key, "%s", r->name);
+    r->order = strtol(end + 1, NULL, 10);
+    r->rest = rest;
+    return true;
+}
+
 static void read_plain(reading *r, const char *name)
 {
     static const char *const endings[] = { ".zip", ".tgz", ".txz", ".tbz2", ".gz", ".xz", ".bz2", ".tar" };
@@ -149,7 +164,7 @@ static bool reads(read_fn *read, reading *r, const char *name)
 static void read_name(reading *r, const char *name, bool moodle)
 {
     read_fn *first = moodle ? read_moodle : read_canvas, *second = moodle ? read_canvas : read_moodle;
-    if (reads(first, r, name) || reads(second, r, name))
+    if (reads(first, r, name) || reads(second, r, name) || reads(read_autolab, r, name))
         return;
     *r = (reading){ 0 };
     read_plain(r, name);
@@ -193,6 +208,7 @@ static void add_entry(mg_class *class, const char *entry, bool listed, bool mood
         h->system = r.system;
         readable(h->student[0].name, sizeof h->student[0].name, r.name);
         readable(h->student[0].id, sizeof h->student[0].id, r.id);
+        readable(h->student[0].email, sizeof h->student[0].email, r.system == MG_AUTOLAB ? r.name : "");
     }
     h->late = h->late || r.late;
     add_piece(h, entry, r.rest, r.order);
@@ -209,12 +225,28 @@ static int by_order(const void *a, const void *b)
     return x->order != y->order ? (x->order > y->order) - (x->order < y->order) : strcmp(x->path, y->path);
 }
 
+static void free_pieces(mg_handin *h, int64_t from, int64_t to)
+{
+    for (int64_t p = from; p < to; p++) {
+        free(h->piece[p].path);
+        free(h->piece[p].name);
+    }
+}
+
+/* By key, the pieces of each in the order of time; a version of Autolab is whole, and the last one counts. */
 static void sort(mg_class *class)
 {
     qsort(class->handin, (size_t)class->count, sizeof *class->handin, by_key);
-    for (int64_t i = 0; i < class->count; i++)
-        if (class->handin[i].pieces)
-            qsort(class->handin[i].piece, (size_t)class->handin[i].pieces, sizeof(mg_piece), by_order);
+    for (int64_t i = 0; i < class->count; i++) {
+        mg_handin *h = &class->handin[i];
+        if (h->pieces)
+            qsort(h->piece, (size_t)h->pieces, sizeof *h->piece, by_order);
+        if (h->system == MG_AUTOLAB && h->pieces > 1) {
+            free_pieces(h, 0, h->pieces - 1);
+            h->piece[0] = h->piece[h->pieces - 1];
+            h->pieces = 1;
+        }
+    }
 }
 
 /* Gradescope's list: its submissions, also those without a folder. */
@@ -292,10 +324,7 @@ mt_status mg_class_read(mg_class *class, const char *folder)
 void mg_class_free(mg_class *class)
 {
     for (int64_t i = 0; i < class->count; i++) {
-        for (int64_t p = 0; p < class->handin[i].pieces; p++) {
-            free(class->handin[i].piece[p].path);
-            free(class->handin[i].piece[p].name);
-        }
+        free_pieces(&class->handin[i], 0, class->handin[i].pieces);
         free(class->handin[i].piece);
     }
     free(class->handin);

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <time.h>
 
-typedef enum mg_system { MG_NONE, MG_GRADESCOPE, MG_CANVAS, MG_MOODLE } mg_system;
+typedef enum mg_system { MG_NONE, MG_GRADESCOPE, MG_CANVAS, MG_MOODLE, MG_AUTOLAB, MG_CLASSROOM50 } mg_system;
 
 typedef struct mg_student {
     char name[128], id[64], email[128]; /* UTF-8, without control characters; "" where the export does not say */
@@ -42,8 +42,8 @@ const char *mg_system_name(mg_system system); /* "canvas"; "folder" for MG_NONE 
 
 /* mg_class_read -- list the submissions in a folder; no submission is opened. Each entry of the folder is one, or a
  * part of one: Gradescope's submission_NNN with its submission_metadata.yml, Canvas' name_NNN_NNN_file, Moodle's
- * Name_NNN_assignsubmission_file_, or any other name, which is the student's then. The caller frees with mg_class_free.
- * */
+ * Name_NNN_assignsubmission_file_, Autolab's address_NNN_file, or any other name, which is the student's then, such as
+ * that of a repository; scores.csv of Classroom 50 says whose it is. The caller frees with mg_class_free. */
 mt_status mg_class_read(mg_class *class, const char *folder);
 void mg_class_free(mg_class *class);
 

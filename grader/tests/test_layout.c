@@ -297,3 +297,35 @@ Test(layout, so_has_what_the_api_of_canvas_answers)
     cr_expect_neq(mg_class_read(&class, top), MT_OK);
     cr_expect_not_null(strstr(mt_last_error(), "all pages as one list"), "%s", mt_last_error());
 }
+
+Test(layout, autolab)
+{
+    put("ada_l@example.org_2_handin.tar", "no archive");
+    put("ada_l@example.org_10_loops.c", "new");
+    put("ada_l@example.org_9_matmul.c", "old");
+    expect_student("ada_l@example.org", "ada_l@example.org", "", MG_AUTOLAB);
+    cr_expect_str_eq(find("ada_l@example.org")->student[0].email, "ada_l@example.org");
+    cr_expect_eq(class.count, 1);
+    expect_units("ada_l@example.org", "new", ""); /* a version is whole: nothing of an earlier one */
+}
+
+Test(layout, repositories_of_classroom_50)
+{
+    put("spring-matmul-ada/labs/01-matmul/loops.c", "ada");
+    put("spring-matmul-x-ada/labs/01-matmul/loops.c", "x");
+    put("spring-matmul-zoe-b/labs/01-matmul/loops.c", "zoe");
+    put("scores.csv",
+        "username,first_name,last_name,email,section,score,max_score,datetime,submission_tag,submitted_by,"
+        "review_url,late,override\n"
+        "x-ada,,,,,,,2026-10-20T16:30:00Z,,,,true,\n"
+        "ada,Ada,Lovelace,a@x.org,,,,2026-10-20T18:30:00+02:00,,,,false,\n"
+        "b,Bob,,,,,,,,,,,\n"
+        "Zoe-B,Zoe,,,,,,,,,,,\n");
+    expect_student("spring-matmul-ada", "Ada Lovelace", "ada", MG_CLASSROOM50);
+    expect_student("spring-matmul-x-ada", "x-ada", "x-ada", MG_CLASSROOM50);
+    expect_student("spring-matmul-zoe-b", "Zoe", "Zoe-B", MG_CLASSROOM50); /* not that of b, who has none */
+    cr_expect_eq(find("spring-matmul-ada")->when, 1792513800);
+    cr_expect(find("spring-matmul-x-ada")->late && !find("spring-matmul-ada")->late);
+    cr_expect_eq(class.count, 3, "the list is no submission");
+    expect_units("spring-matmul-x-ada", "x", "");
+}
