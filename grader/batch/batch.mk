@@ -2,7 +2,7 @@
 #
 ## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
 ##                         ENGINE=slurm, or ENGINE=ssh HOSTS=file: on other machines that share these folders
-## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
+## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope; feedback: pages for students
 ## make gradebook DIR=submissions    all labs added up, with students.csv beside course.json: grades.csv and grades.html
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
 

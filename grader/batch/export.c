@@ -206,7 +206,8 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *cours
     while (f < MT_COUNT(formats) && strcmp(format, formats[f].name) != 0)
         f++;
     if (f == MT_COUNT(formats))
-        return mt_fail(MT_ERR_ARGUMENT, "unknown format \"%s\": use csv, canvas, moodle or gradescope", format);
+        return mt_fail(MT_ERR_ARGUMENT, "unknown format \"%s\": use csv, canvas, moodle, gradescope or feedback",
+                       format);
     mg_pupils t;
     char *text = NULL;
     size_t size = 0;

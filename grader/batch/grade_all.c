@@ -4,6 +4,7 @@
 #include "batch.h"
 #include "command.h"
 #include "export.h"
+#include "feedback.h"
 #include "progress.h"
 #include "similar.h"
 #include "totals.h"
@@ -45,7 +46,9 @@ static const struct argp_option arguments[] = {
     { "course", OPT_COURSE, "FILE", 0,
       "points, due dates, visibility (default: ROOT/course.json); none for the checks'", 0 },
     { "room", OPT_ROOM, "MIB", 0, "pause while the disk has less than that (default: 256)", 0 },
-    { "export", OPT_EXPORT, "FORMAT", 0, "grade nothing; write the grades as csv, canvas, moodle or gradescope", 0 },
+    { "export", OPT_EXPORT, "FORMAT", 0,
+      "grade nothing; write the grades as csv, canvas, moodle or gradescope, or a page for each student as feedback",
+      0 },
     { "similarity", OPT_SIMILAR, "PERCENT", 0, "grade nothing; name submissions that have so much in common", 0 },
     { "earlier", OPT_EARLIER, "DIR:DIR", 0, "with --similarity: also with these submissions of earlier years", 0 },
     { "engine", OPT_ENGINE, "slurm|ssh", 0, "grade on other machines, which share this folder and DIR.graded", 0 },
@@ -191,6 +194,21 @@ static mt_status export_lab(mg_book *book, const command *c, const mg_plan *plan
     return mg_progress_open(book, plan->lab->id, NULL);
 }
 
+/* A page for each student. */
+static mt_status give_feedback(mg_book *book, const command *c, const mg_plan *plan)
+{
+    int64_t pages, left;
+    mt_status status = mg_feedback(book, plan, c->batch.course_lab, &c->students, &pages, &left);
+    if (status != MT_OK)
+        return status;
+    printf("%s/%.2s-feedback: pages of %lld students; as a zip for Canvas or Moodle: cd %s/%.2s-feedback && zip -qr "
+           "../%.2s-feedback.zip .\n",
+           plan->out, plan->lab->id, (long long)pages, plan->out, plan->lab->id, plan->lab->id);
+    if (left)
+        printf("%lld have none: not graded yet, or not a student whom the service would find\n", (long long)left);
+    return mg_progress_open(book, plan->lab->id, NULL);
+}
+
 /* What needs only the gradebook. */
 static mt_status use_book(const command *c)
 {
@@ -202,7 +220,9 @@ static mt_status use_book(const command *c)
     mt_status status = mg_book_open(&book, path, false);
     if (status != MT_OK)
         return status;
-    if (c->format && plan.lab)
+    if (c->format && plan.lab && strcmp(c->format, "feedback") == 0)
+        status = give_feedback(&book, c, &plan);
+    else if (c->format && plan.lab)
         status = export_lab(&book, c, &plan);
     else if (c->format)
         status = mg_totals(&book, &c->course, &c->students, plan.out);

@@ -12,8 +12,14 @@ more than a minute after the date in the file.
 Canvas, "Import grades" (lib/gradebook_importer.rb): a first line with Student, ID, SIS User ID, SIS Login ID, Section, then
 an assignment in each column; a line with "Points Possible" in its first cell. A student is found by ID, else by SIS User
 ID, by SIS Login ID, or by the name; one that is not found stops the import with a question. An empty cell of a student who
-has a grade takes it away."""
-import csv, datetime, sys
+has a grade takes it away.
+
+Of a folder in place of the file, the feedback that would reach somebody: "student name of the file". Moodle, "Upload multiple
+feedback files in a zip" (mod/assign/feedback/file/importziplib.php): the first part of a path that "_" divides into at
+least four, a participant's number and a plugin second to fourth; the rest is the file's name. Canvas, "Upload submissions"
+(infer_comment_context_from_filename): the first two numbers between "_" in a file's name are the student's and those of a file
+that the student has handed in. KNOWN is "12=345" then."""
+import csv, datetime, os, re, sys
 
 
 def stop(words):
@@ -67,6 +73,19 @@ def canvas(head, lines, known):
             yield student, line[5]
 
 
+def feedback(system, folder, known):
+    for path in sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names):
+        parts = path.split("/")
+        while system == "moodle" and parts:
+            info = parts.pop(0).split("_", 4)
+            if len(info) >= 4 and info[1] in known and info[2:4] in (["assignsubmission", "file"], ["assignfeedback", "file"]):
+                print(info[1], "/".join(info[4:] + parts).lstrip("/"))
+                break
+        numbers = [part for part in parts[-1].split("_") if re.fullmatch("[0-9]+", part)] if system == "canvas" else []
+        if len(numbers) >= 2 and known.get(numbers[0], (None,))[0] == float(numbers[1]):
+            print(numbers[0], parts[-1])
+
+
 def main():
     system, path, *students = sys.argv[1:]
     known = {}
@@ -74,6 +93,8 @@ def main():
         who, _, grade = student.partition("=")
         points, _, since = grade.partition("@")
         known[who] = (number(points), date(since))
+    if os.path.isdir(path):
+        return feedback(system, path, known)
     with open(path, encoding="utf-8", newline="") as file:
         head, *lines = csv.reader(file, strict=True)
     if any(len(line) != len(head) for line in lines):

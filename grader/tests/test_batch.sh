@@ -82,6 +82,20 @@ check "Moodle: an empty cell, and the reason" is "$(grep -c '^Participant 9,Kurt
 check "moodle" is "$(grep -c '^Participant [78],\(.=SUM\|Zoë Müller\),,Submitted for grading - Graded,0,50,20..-..-.. ..:..:.. UTC,' <<<"$csv")" 2
 check "Moodle takes it" is "$(imported moodle 7 8=3@2020-01-01 9=4@2020-01-01)" "$(printf '8 0\n7 0')"
 check "but for what was changed there afterwards" is "$(imported moodle 7=3@2037-01-01 8)" "8 0"
+# What students get back, as each service takes it: the report with what counts above it, or why there is none.
+feedback() { "$build/bin/grade_all" --lab 00 --dir "$dir/$1" --export feedback "${@:2}" >"$log" 2>&1; }
+returned() { /usr/bin/python3 grader/tests/imported.py "$1" "$dir/$1.graded/00-feedback" "${@:2}" 2>&1; }
+feedback moodle
+check "Moodle's feedback: so many, and how to upload it" says "moodle.graded/00-feedback: pages of 3 students; as a zip for Canvas or Moodle: cd $dir/moodle.graded/00-feedback && zip -qr "
+check "Moodle finds its students" is "$(returned moodle 7 8 9)" "$(printf '8 00.html\n9 00.html\n7 00.html')"
+check "a page has the report" grep -q 'numel: random shapes' "$dir/moodle.graded/00-feedback/Zoë Müller_7_assignsubmission_file_/00.html"
+check "and the grade" grep -q '<strong>0 of 50 points count</strong>.</p>' "$dir/moodle.graded/00-feedback/Zoë Müller_7_assignsubmission_file_/00.html"
+check "or why there is none" grep -q 'There is nothing to grade</strong>: no usable view.c' "$dir/moodle.graded/00-feedback/Kurt_9_assignsubmission_file_/00.html"
+feedback canvas
+check "Canvas finds its students, by the file that they handed in" is "$(returned canvas 12=34 13=35 14=36)" "$(printf '13 lovelaceada_13_35_00.html\n12 lovelaceada_LATE_12_34_00.html\n14 zusekonrad_14_36_00.html')"
+feedback gradescope --course "$dir/course.json"
+check "a folder for each elsewhere, with what is late" grep -q '<strong>40 of 50 points count</strong>; 2 days late: 80 % of what the rows earn' "$dir/gradescope.graded/00-feedback/submission_1/00.html"
+check "feedback is private" is "$(find "$dir"/*.graded/00-feedback -perm /077)" ""
 # What the grader could not grade is no grade there.
 for s in moodle canvas; do
     /usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE grading SET state = ? WHERE submission = 1", ("error",)); b.commit()' "$dir/$s.graded/gradebook.sqlite"
@@ -90,6 +104,8 @@ done
 check "Moodle: nothing for what could not be graded" is "$(imported moodle 7=3@2020-01-01 8=3@2020-01-01 | wc -l)" 1
 check "Canvas: nor does a grade there get lost" is "$(imported canvas 12=7 13=7 | wc -l)" 1
 check "and the instructor is told" says "1 more have no grade yet"
+feedback moodle
+check "nor has it feedback" says "1 have none: not graded yet"
 "$build/bin/grade_all" --lab 00 --dir "$dir/moodle" --export csv >"$log" 2>&1
 check "csv: no points, nor of a step" is "$(grep -c ',error,,1,,50,,,' "$dir/moodle.graded/00-csv.csv")" 1
 export_class gradescope --course "$dir/course.json"
@@ -99,7 +115,7 @@ check "a file that Moodle would ignore is refused" says "moodle knows students b
 all --export csv && check "csv" is "$(grep -c '^ada,,,ada,graded,,1,100,100,11,20,' "$out/00-csv.csv")" 1
 check "csv: no points of what was refused, and why" is "$(grep -cE '^empty,,,empty,refused,,1,,100,.*no usable' "$out/00-csv.csv")" 1
 all --export excel
-check "an unknown format" says 'unknown format "excel": use csv, canvas, moodle or gradescope'
+check "an unknown format" says 'unknown format "excel": use csv, canvas, moodle, gradescope or feedback'
 
 if command -v sim_c >/dev/null; then
     mkdir -p "$dir/earlier/Kurt" "$class/Bob" "$class/Eve"
