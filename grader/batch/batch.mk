@@ -1,6 +1,6 @@
 # A class of submissions: docs/INSTRUCTORS.md.
 #
-## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
+## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|name|accept|discard|inconclusive, COURSE=course.json
 ##                         ENGINE=slurm, or ENGINE=ssh HOSTS=file: on other machines that share these folders
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope; feedback: pages for students
 ## make gradebook DIR=submissions    all labs added up, with students.csv beside course.json: grades.csv and grades.html

@@ -5,7 +5,9 @@
 #include "command.h"
 #include "export.h"
 #include "feedback.h"
+#include "disk.h"
 #include "progress.h"
+#include "regrade.h"
 #include "similar.h"
 #include "totals.h"
 #include "labs.h"
@@ -39,8 +41,9 @@ static const struct argp_option arguments[] = {
     { "out", 'o', "DIR", 0, "the folder of gradebook and reports (default: DIR.graded)", 0 },
     { "jobs", 'j', "N", 0, "so many graders at once (default: one for each processor)", 0 },
     { "seed", 'S', "HEX", 0, "of the inputs, the same for all (default: that of the gradebook)", 0 },
-    { "regrade", OPT_REGRADE, "all|inconclusive|WORDS", 0,
-      "grade again those whose names have these words, or only rows that are INCONCLUSIVE; the book keeps all gradings",
+    { "regrade", OPT_REGRADE, "all|WORDS|accept|discard|inconclusive", 0,
+      "grade again all, or those whose names have these words: what that changes is shown, and counts after accept; or "
+      "only rows that are INCONCLUSIVE",
       0 },
     { "no-speed", OPT_NO_SPEED, 0, 0, "leave the timed rows for another run", 0 },
     { "course", OPT_COURSE, "FILE", 0,
@@ -209,6 +212,18 @@ static mt_status give_feedback(mg_book *book, const command *c, const mg_plan *p
     return mg_progress_open(book, plan->lab->id, NULL);
 }
 
+/* The value of --regrade that decides about what was graded again. */
+static bool decides(const mg_batch_options *o)
+{
+    return o->regrade && (strcmp(o->regrade, "accept") == 0 || strcmp(o->regrade, "discard") == 0);
+}
+
+static mt_status decide(mg_book *book, const mg_plan *plan, const char *how)
+{
+    mt_status status = mg_disk_lock(plan->out);
+    return status == MT_OK ? mg_regrade_end(book, plan, strcmp(how, "accept") == 0) : status;
+}
+
 /* What needs only the gradebook. */
 static mt_status use_book(const command *c)
 {
@@ -226,6 +241,8 @@ static mt_status use_book(const command *c)
         status = export_lab(&book, c, &plan);
     else if (c->format)
         status = mg_totals(&book, &c->course, &c->students, plan.out);
+    else if (decides(&c->batch))
+        status = decide(&book, &plan, c->batch.regrade);
     else
         status = mg_similar(&book, &plan, &c->search);
     mg_book_close(&book);
@@ -251,7 +268,7 @@ static mt_status work(command *c, int64_t *left)
     if (status == MT_OK)
         status = mg_command_students(&c->students, &c->course, o->course, o->root);
     if (status == MT_OK)
-        status = c->format || c->search.threshold > 0 ? use_book(c) : mg_batch(o, left);
+        status = c->format || c->search.threshold > 0 || decides(o) ? use_book(c) : mg_batch(o, left);
     mg_students_free(&c->students);
     mg_course_free(&c->course);
     return status;

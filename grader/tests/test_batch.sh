@@ -142,6 +142,7 @@ if command -v sim_c >/dev/null; then
             echo "extern const unsigned char code_of_$unit[]; const unsigned char code_of_$unit[] = {$(od -An -v -tu1 "$dir/code" | tr -s ' \n' ',' | sed 's/^,//')};"
     done; } >"$class/Disguise/copy.c"
     for s in Disguise ada Eve Bob; do all --regrade $s; done
+    all --regrade accept
     all --similarity 50
     check "machine code in another dress is named" grep -qE "^Disguise \(Disguise\): identical machine code to the reference in [0-9]+ of [0-9]+ functions: look" "$log"
     check "so is the reference itself" says "ada (ada): identical machine code to the reference in "
@@ -155,17 +156,57 @@ before=$(book 'SELECT count(*) FROM grading')
 cp labs/00-tensors/copy.c "$class/Zoë/view.c"
 all && check "only the changed one is graded again" is "$(book 'SELECT count(*) FROM grading')" $((before + 1))
 all --regrade noise && check "or the named one; all gradings are kept" is "$(book 'SELECT count(*) FROM grading')" $((before + 2))
+check "no row of it changes" says "graded again: 1 submissions, of which 0 change, in 0 rows: $out/00-regrade.csv"
+all --regrade accept && check "an equal one is accepted" says "1 submissions graded again: they count"
+all --regrade accept
+check "once" is "$? $(grep -c 'nothing of lab 00 was graded again' "$log")" "3 1"
+
+# What was graded again counts when it is accepted: ada has lost a row by a grader of before, and has one that is there no more.
+points() { all --export csv && grep -o '^ada,,,ada,graded,,1,[0-9]*' "$out/00-csv.csv"; }
+/usr/bin/python3 - "$out/gradebook.sqlite" <<'PY'
+import sqlite3, sys
+book = sqlite3.connect(sys.argv[1])
+of_ada = "(SELECT id FROM grade WHERE key = 'ada')"
+book.execute(f"UPDATE result SET verdict = 'FAIL', points = 0 WHERE name = 'numel: random shapes' AND grading = {of_ada}")
+book.execute(f"INSERT INTO result (grading, place, step, name, verdict, points, max) VALUES ({of_ada}, 900, '00.9', 'old', 'PASS', 1, 1)")
+book.execute(f"UPDATE grading SET points = 98, max = 101 WHERE id = {of_ada}")
+book.commit()
+PY
+before=$(book 'SELECT count(*) FROM grading')
+all --regrade ada
+check "the line of the submission" says "ada (ada): graded 98/101 -> graded 100/100"
+check "a row that changes" grep -qE '^  00\.[0-9] +numel: random shapes: FAIL 0/3 -> PASS 3/3$' "$log"
+check "a row that is no more" says "  00.9   old: PASS 1/1 -> none"
+check "no other row" is "$(grep -c ' -> ' "$log") $(wc -l <"$out/00-regrade.csv")" "3 4"
+check "what to do" says "this does not count yet: REGRADE=accept makes it count, REGRADE=discard forgets it"
+check "the grade is that of before" is "$(points)" "ada,,,ada,graded,,1,98"
+all
+check "a later run says it again" says "ada (ada): graded 98/101 -> graded 100/100"
+all --regrade discard
+check "it can be forgotten" is "$(book 'SELECT count(*) FROM grading') $(points)" "$before ada,,,ada,graded,,1,98"
+check "with its folder" is "$(ls "$out/00" | wc -l)" "$(book "SELECT count(*) FROM submission")"
+all --regrade ada
+folder=$(book "SELECT printf('%04d', id) FROM submission WHERE lab = 'again 00-tensors'") place=$(book "SELECT printf('%04d', id) FROM submission WHERE lab = '00-tensors' AND key = 'ada'")
+touch "$out/00/$folder/mark" && rm -r "$out/00/$place" && mv "$out/00/$folder" "$out/00/$place" # a kill in the middle of accept
+all --regrade accept
+check "or count, also after a kill" is "$(book 'SELECT count(*) FROM grading') $(points)" "$((before + 1)) ada,,,ada,graded,,1,100"
+check "with its report" [ -e "$out/00/$place/mark" -a -s "$out/00/$place/00.json" ]
 
 /usr/bin/python3 -c 'import sqlite3, sys, time; b = sqlite3.connect(sys.argv[1]); b.execute("BEGIN EXCLUSIVE"); print(flush=True); time.sleep(4)' "$out/gradebook.sqlite" >"$dir/locked" &
 await $! '[ -s "$dir/locked" ]' || true
 all --regrade empty
-check "it waits for a locked gradebook" is "$? $(book 'SELECT count(*) FROM grading')" "0 $((before + 3))"
+check "it waits for a locked gradebook" is "$? $(book 'SELECT count(*) FROM grading')" "0 $((before + 2))"
 check "with words" says "is locked by another program"
 exec 9>"$out/.lock" && flock 9
 all
 check "one batch at a time" is $? 3
 check "with words" says "another batch is working in"
 exec 9>&-
+# Line ends and a byte order mark of Windows make no difference.
+mkdir -p "$dir/windows/Ada"
+for unit in view strides copy; do { printf '\xef\xbb\xbf' && sed 's/$/\r/' solutions/00-tensors/$unit.c; } >"$dir/windows/Ada/$unit.c"; done
+"$build/bin/grade_all" --lab 00 --dir "$dir/windows" >"$log" 2>&1
+check "a unit from Windows is graded as any other" says " 100/100"
 # Rows that stay INCONCLUSIVE: that of a skeleton, the race that is the only row of 01.5, is TODO when it is measured, in no time.
 mkdir -p "$dir/timed/Ada" && cp labs/01-matmul/*.c "$dir/timed/Ada"
 timed() { "$build/bin/grade_all" --lab 01 --dir "$dir/timed" "$@" >"$log" 2>&1; }
@@ -188,8 +229,3 @@ all --out "$dir/other"
 check "no gradebook is refused" is $? 3
 check "with what to do" says "is not a gradebook (file is not a database): move it away"
 finish batch
-# Line ends and a byte order mark of Windows make no difference.
-mkdir -p "$dir/windows/Ada"
-for unit in view strides copy; do { printf '\xef\xbb\xbf' && sed 's/$/\r/' solutions/00-tensors/$unit.c; } >"$dir/windows/Ada/$unit.c"; done
-"$build/bin/grade_all" --lab 00 --dir "$dir/windows" >"$log" 2>&1
-check "a unit from Windows is graded as any other" says " 100/100"
