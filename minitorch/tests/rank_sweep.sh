@@ -30,7 +30,7 @@ strategy() {
     draw --pp-schedule={1f1b,gpipe,interleaved}
     draw '' '' --zero={1,2,3}
     draw --recompute={none,selective,block}
-    draw --all-reduce={ring,tree,doubling}
+    draw --all-reduce={ring,tree,doubling,hierarchical:2}
     draw --bucket={1kB,8kB,1MiB}
 }
 # Rates that suit the rules. Lion moves a weight by the whole rate in the direction of a sign. Where a sum is 0 but for its rounding

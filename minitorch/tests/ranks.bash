@@ -21,7 +21,13 @@ drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v row
 # absolute values. A learning rate that is 2^-20 larger or smaller moves each update by more, for up to 8 ranks. What this does to
 # losses and norms shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of
 # the disturbance). The bound is four times the larger of the two, for a maximum over all rows, and one digit of what is printed.
-bounds() { echo $((4 * ${moved% *} + 2)) $((4 * ${moved#* } + 2)); }
+# In 16 bits each factor of a gradient's products is off by up to 2^-8 (bf16) or 2^-11 (f16), whatever moves it: the least bound of
+# the norm, of which two runs would differ by twice as much if all roundings went the same way.
+bounds() {
+    local least=2
+    case "${flags[*]}" in *bf16*) least=3906 ;; *f16*) least=488 ;; esac
+    echo $((4 * ${moved% *} + 2)) $((4 * ${moved#* } + 2 > least ? 4 * ${moved#* } + 2 : least))
+}
 within() { [ "${1% *}" -le "${2% *}" ] && [ "${1#* }" -le "${2#* }" ]; }
 near() {
     got=$(drift one "$1")

@@ -56,7 +56,7 @@ refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
 refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
 refused 'there is no compress "gzip": use one of none, 1bit, topk' --ranks 2 --compress gzip
 refused 'there is no all-reduce "star": use one of ring, tree, doubling, hierarchical, measured' --ranks 2 --all-reduce star
-refused '--ranks 4: say how many ranks a node has, in nodes of equally many: --all-reduce hierarchical:2' --ranks 4 --all-reduce hierarchical
+refused '--ranks 4: say how many ranks a node has, in nodes of equally many: use --all-reduce hierarchical:2' --ranks 4 --all-reduce hierarchical
 refused '--ranks 4: say how many ranks a node has, in nodes of equally many' --ranks 4 --all-reduce hierarchical:3
 refused 'nodes are known of all ranks, and not of those that have a part of the model' --tp 2 --dp 2 --all-reduce hierarchical:2
 refused 'adafactor, muon and the loss scale of f16 need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16

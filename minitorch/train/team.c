@@ -133,7 +133,7 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
     if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
         return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
     if (c->all_reduce == MT_BY_HIERARCHY && (c->node == 0 || c->ranks % c->node))
-        return refuse(c, "say how many ranks a node has, in nodes of equally many: --all-reduce hierarchical:2");
+        return refuse(c, "say how many ranks a node has, in nodes of equally many: use --all-reduce hierarchical:2");
     if (*caching && recipe->device == MT_CPU)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
     *caching = recipe->device != MT_CPU;
