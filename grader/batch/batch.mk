@@ -4,6 +4,7 @@
 ##                         ENGINE=slurm, or ENGINE=ssh HOSTS=file: on other machines that share these folders
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope; feedback: pages for students
 ## make gradebook DIR=submissions    all labs added up, with students.csv beside course.json: grades.csv and grades.html
+## make rate               submissions of each lab that a processor grades in an hour; LAB=02 of one
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=50
 
 .PHONY: grade-all gradebook similarity batch-ready
@@ -50,6 +51,11 @@ grade-all: course-ready data-or-standin batch-ready
 	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
 	    $(if $(value COURSE),--course $(call quote,COURSE)) $(if $(value ENGINE),--engine $(call quote,ENGINE)) \
 	    $(if $(value HOSTS),--hosts $(call quote,HOSTS)) $(ARGS); rc=$$?; [ $$rc -gt 1 ] || $(class_page); exit $$rc
+.PHONY: rate
+rate: data-or-standin
+	@.ci/deps libsqlite3-dev
+	@$(MAKE) -s $(GRADE_ALL) MINE=
+	@grader/batch/rate.sh $(LAB)
 gradebook: course-ready
 	$(if $(value DIR)$(value OUT),,$(need_dir))
 	$(if $(value LAB),$(need_lab))

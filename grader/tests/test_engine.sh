@@ -200,4 +200,5 @@ END
 else
     echo "skipped: parallel is not installed"
 fi
+check "submissions an hour" is "$(COUNT=1 grader/batch/rate.sh 00 | grep -cE '^00 +[0-9.]+ +[0-9]+ +-?[0-9.]+$')" 1
 finish engine

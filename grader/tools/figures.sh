@@ -44,7 +44,7 @@ stage 08           11308 8000
 stage 15           32630 26000
 files              458 300
 median             75 110
-grader             103776 95000
+grader             103804 95000
 long               0 0
 mnist runs lines   1534 1500
 mnist runs files   50 30
