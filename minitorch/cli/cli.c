@@ -85,7 +85,7 @@ mt_status mt_cli_choice(unsigned *out, const char *what, const char *text, const
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
-enum { MOST = 64, NO_LETTER = 0x100 };
+enum { MOST = 80, NO_LETTER = 0x100 };
 
 /* All tables of a program, one after the other. */
 typedef struct command {
