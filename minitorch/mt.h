@@ -65,14 +65,15 @@
 #include "ckpt/async.h"      /* ... saved by a thread while training continues        lab 12 */
 
 /* Several processes. */
-#include "dist/comm.h"                /* ranks and their messages                         labs 13, 14 */
-#include "dist/ddp.h"                 /* gradients averaged over them during backward     lab 13 */
-#include "dist/zero.h"                /* ... with the optimizer's state in parts          lab 13 */
-#include "dist/compress.h"            /* fewer bytes for them                             lab 13 */
-#include "dist/local.h"               /* several steps between two exchanges              lab 13 */
-#include "parallel/mesh.h"            /* ranks in a grid: data, pipeline, tensor          lab 14 */
-#include "parallel/tensor_parallel.h" /* layers whose matrices are divided among ranks    lab 14 */
-#include "parallel/pipe.h"            /* layers divided into stages                       lab 14 */
+#include "dist/comm.h"                  /* ranks and their messages                         labs 13, 14 */
+#include "dist/ddp.h"                   /* gradients averaged over them during backward     lab 13 */
+#include "dist/zero.h"                  /* ... with the optimizer's state in parts          lab 13 */
+#include "dist/compress.h"              /* fewer bytes for them                             lab 13 */
+#include "dist/local.h"                 /* several steps between two exchanges              lab 13 */
+#include "parallel/mesh.h"              /* ranks in a grid: data, pipeline, tensor          lab 14 */
+#include "parallel/tensor_parallel.h"   /* layers whose matrices are divided among ranks    lab 14 */
+#include "parallel/sequence_parallel.h" /* and tokens, outside the products                 lab 14 */
+#include "parallel/pipe.h"              /* layers divided into stages                       lab 14 */
 
 /* Plans. */
 #include "plan/cost.h"      /* memory, arithmetic and messages of any division        lab 15 */

@@ -1,5 +1,5 @@
 /* 14-model-parallel.c -- the rows of lab 14. How they run: 14-mesh.c, 14-tensor.c, 14-layer.c, 14-norm.c,
- * 14-vocabulary.c, 14-schedule.c, 14-partition.c, 14-pipe.c. */
+ * 14-sequence.c, 14-vocabulary.c, 14-schedule.c, 14-partition.c, 14-pipe.c. */
 #include "checks/14-model-parallel.h"
 
 // clang-format off
@@ -100,6 +100,32 @@ static const norm_case norm_cases[] = {
     { { 1, "the collective fails", "keep its status in tp->status" }, NORM_FAILS },
 };
 
+/* ---- 14.14 and 14.15 tokens that are divided */
+static const sequence_case tokens_cases[] = {
+    { { 1, "gather",
+        "forward puts the rows of all ranks one after the other; backward sums the gradients of own rows" },
+      SEQUENCE_GATHER },
+    { { 1, "scatter", "forward sums the ranks' rows, and keeps own ones; backward gathers the gradients of all rows" },
+      SEQUENCE_SCATTER },
+    { { 1, "used twice", "gradients accumulate: add to what is there" }, SEQUENCE_TWICE },
+    { { 1, "collectives",
+        "gather is an all-gather, and a reduce-scatter in backward; scatter the other way round: no rank needs an "
+        "all-reduce" }, SEQUENCE_CALLS },
+    { { 1, "a collective fails", "use mt_tp_all_gather and mt_tp_reduce_scatter: they call nothing after a failure" },
+      SEQUENCE_FAILS },
+};
+static const sequence_case sequence_cases[] = {
+    { { 2, "equal one device",
+        "a column product multiplies the tokens of all ranks; a row product leaves own tokens of the sum, then adds "
+        "the bias; gradients of gains and of that bias are summed over the ranks, once" }, SEQUENCE_VALUES },
+    { { 1, "without bias", "b may be NULL" }, SEQUENCE_NO_BIAS },
+    { { 1, "bytes of two all-reduces",
+        "an all-gather and a reduce-scatter in forward, two more in backward, and one all-reduce for all gradients of "
+        "what every rank has" }, SEQUENCE_CALLS },
+    { { 1, "a collective fails", "nothing is called after the first failure, nor by mt_sp_sum_gradients" },
+      SEQUENCE_FAILS },
+};
+
 /* ---- 14.6 and 14.7 schedules */
 static const schedule_case schedule_cases[] = {
     { { 1, "GPipe", "all forwards come first, then all backwards, both from micro-batch 0 on" },
@@ -192,6 +218,8 @@ static const mg_group groups[] = {
     MG_GROUP("14.12", "cross-entropy", mg_14_cross_entropy, entropy_cases),
     MG_GROUP("14.12", "classifier", mg_14_classifier, classifier_cases),
     MG_GROUP("14.13", "norm", mg_14_norm, norm_cases),
+    MG_GROUP("14.14", "tokens", mg_14_tokens, tokens_cases),
+    MG_GROUP("14.15", "sequence", mg_14_sequence, sequence_cases),
 };
 
 // clang-format on

@@ -60,6 +60,7 @@ bool mg_14_call(mg_run *run, int64_t ranks, bool searched);
 typedef struct tensor_calls {
     int64_t forward, calls, sums, maxima, gathered; /* elements of all-reduces in f32; bytes of its own */
     bool at_most;                                   /* fewer calls with as many elements are right, too */
+    int64_t scattered;                              /* elements that reduce-scatters in f32 leave a rank */
 } tensor_calls;
 
 /* mg_14_judge_calls -- all ranks have succeeded with these collectives, and in their time. mg_14_judge_failure -- all
@@ -101,6 +102,26 @@ typedef struct norm_case {
 } norm_case;
 
 void mg_14_norm(mg_run *run, const void *one_case); /* a norm_case */
+
+/* ---- tokens that are divided: 14-sequence.c --------------------------------------------------------------------- */
+
+typedef enum sequence_about {
+    SEQUENCE_GATHER,
+    SEQUENCE_SCATTER,
+    SEQUENCE_TWICE, /* several uses, whose gradients add up */
+    SEQUENCE_VALUES,
+    SEQUENCE_NO_BIAS,
+    SEQUENCE_CALLS,
+    SEQUENCE_FAILS,
+} sequence_about;
+
+typedef struct sequence_case {
+    mg_case head;
+    sequence_about about;
+} sequence_case;
+
+void mg_14_tokens(mg_run *run, const void *one_case); /* a sequence_case, as is the next */
+void mg_14_sequence(mg_run *run, const void *one_case);
 
 /* ---- schedules: 14-schedule.c ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* 14-tensor.c -- how the checks of steps 14.2 to 14.4 run: values, gradients and collectives of tensor-parallel ranks,
  * in integers (14-integers.h). A whole layer: 14-layer.c. Rows: 14-model-parallel.c. */
-#include "checks/14-integers.h"
+#include "checks/14-mlp.h"
 #include "checks/14-model-parallel.h"
 #include "checks/worlds.h"
 #include "rows/traffic.h"
@@ -14,7 +14,7 @@
 
 #include "core/base.h"
 
-enum { LATENCY = 1000, BYTE_TIME = 2, WORDS = 160, ALL_REDUCE = 0, ALL_GATHER = 2 };
+enum { LATENCY = 1000, BYTE_TIME = 2, WORDS = 160, ALL_REDUCE = 0, REDUCE_SCATTER, ALL_GATHER };
 
 /* ---- collectives ------------------------------------------------------------------------------------------- */
 
@@ -46,6 +46,8 @@ static tensor_calls done_by(mg_run *run, int64_t r)
     for (int64_t k = 0; k < mt_min(did.calls, MG_HUB_ROWS); k++) {
         if (row[k][MG_HUB_KIND] == ALL_REDUCE && row[k][MG_HUB_DTYPE] == MT_F32)
             *(row[k][MG_HUB_OP] == 0 ? &did.sums : &did.maxima) += row[k][MG_HUB_N];
+        else if (row[k][MG_HUB_KIND] == REDUCE_SCATTER && row[k][MG_HUB_DTYPE] == MT_F32 && row[k][MG_HUB_OP] == 0)
+            did.scattered += row[k][MG_HUB_N];
         else /* of an all-gather; of what nobody asked for, more than there should be */
             did.gathered += row[k][MG_HUB_KIND] == ALL_GATHER
                                 ? row[k][MG_HUB_N] * mt_dtype_size((mt_dtype)row[k][MG_HUB_DTYPE])
@@ -70,15 +72,17 @@ bool mg_14_judge_calls(mg_run *run, int64_t ranks, const tensor_calls *want)
         tensor_calls did = done_by(run, r);
         bool is_right = want->at_most ? did.calls <= want->calls && did.forward <= want->forward
                                       : did.calls == want->calls && did.forward == want->forward;
-        if (!is_right || did.sums != want->sums || did.maxima != want->maxima || did.gathered != want->gathered)
+        if (!is_right || did.sums != want->sums || did.maxima != want->maxima || did.gathered != want->gathered ||
+            did.scattered != want->scattered)
             return mg_fail(run,
                            "rank %" PRId64 " of %" PRId64 ": %" PRId64 " collectives in forward, %" PRId64
                            " in all, sums of %" PRId64 " numbers, maxima of %" PRId64 ", %" PRId64
-                           " bytes gathered; expected %s%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64,
-                           r, ranks, did.forward, did.calls, did.sums, did.maxima, did.gathered,
+                           " bytes gathered, %" PRId64 " numbers of a reduce-scatter; expected %s%" PRId64 ", %" PRId64
+                           ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64,
+                           r, ranks, did.forward, did.calls, did.sums, did.maxima, did.gathered, did.scattered,
                            want->at_most ? "at most " : "", want->forward, want->calls, want->sums, want->maxima,
-                           want->gathered);
-        int64_t time = did.calls * LATENCY + BYTE_TIME * (4 * (did.sums + did.maxima) + did.gathered);
+                           want->gathered, want->scattered);
+        int64_t time = did.calls * LATENCY + BYTE_TIME * (4 * (did.sums + did.maxima + did.scattered) + did.gathered);
         if (llabs(result[MG_TP_ENDED] - time) > 4)
             return mg_fail(run, "rank %" PRId64 " of %" PRId64 ": it ends after %" PRId64 " ns, expected %" PRId64, r,
                            ranks, result[MG_TP_ENDED], time);
@@ -156,44 +160,6 @@ void mg_14_pair(mg_run *run, const void *one_case)
 }
 
 /* ---- 14.3 products ------------------------------------------------------------------------------------------ */
-
-enum { ROWS_ = 6, WIDE = 8, TALL = RANKS * WIDE };
-
-/* y = relu(x w1 + b1) w2 + b2 of one device, and its gradients; the hidden columns of rank r are r F .. r F + F - 1. */
-typedef struct mlp {
-    int64_t ranks, n, I, F, O;
-    double x[ROWS_ * WIDE], dy[ROWS_ * WIDE], y[ROWS_ * WIDE], dx[ROWS_ * WIDE], h[ROWS_ * TALL], dh[ROWS_ * TALL];
-    double w1[TALL * WIDE], dw1[TALL * WIDE], b1[TALL], db1[TALL], w2[TALL * WIDE], dw2[TALL * WIDE], b2[WIDE],
-        db2[WIDE];
-} mlp;
-
-/* Weights are as the ranks have them: w1 [P,I,F], w2 [P,F,O]. */
-static void compute_mlp(mlp *m)
-{
-    int64_t all = m->ranks * m->F;
-    matrix x = { m->x, m->I, 1 }, dx = { m->dx, m->I, 1 }, y = { m->y, m->O, 1 }, dy = { m->dy, m->O, 1 };
-    for (int64_t i = 0; i < m->n * all; i++)
-        m->h[i] = m->b1[i % all];
-    for (int64_t i = 0; i < m->n * m->O; i++)
-        m->y[i] = m->b2[i % m->O], m->db2[i % m->O] += m->dy[i];
-    for (int64_t r = 0; r < m->ranks; r++) {
-        matrix h = { m->h + r * m->F, all, 1 }, dh = { m->dh + r * m->F, all, 1 };
-        matrix w1 = { m->w1 + r * m->I * m->F, m->F, 1 }, dw1 = { m->dw1 + r * m->I * m->F, m->F, 1 };
-        matrix w2 = { m->w2 + r * m->F * m->O, m->O, 1 }, dw2 = { m->dw2 + r * m->F * m->O, m->O, 1 };
-        add_product(h, x, w1, m->n, m->F, m->I);
-        add_product(dh, dy, transposed(w2), m->n, m->F, m->O);
-        for (int64_t i = 0; i < m->n; i++)
-            for (int64_t f = r * m->F; f < (r + 1) * m->F; f++) {
-                bool is_on = m->h[i * all + f] > 0;
-                m->h[i * all + f] *= is_on, m->dh[i * all + f] *= is_on;
-                m->db1[f] += m->dh[i * all + f];
-            }
-        add_product(y, h, w2, m->n, m->O, m->F);
-        add_product(dw2, transposed(h), dy, m->F, m->O, m->n);
-        add_product(dw1, transposed(x), dh, m->I, m->F, m->n);
-        add_product(dx, dh, transposed(w1), m->n, m->I, m->F);
-    }
-}
 
 static bool products_once(mg_run *run, tensor_about about, int64_t ranks)
 {

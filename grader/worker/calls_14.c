@@ -154,6 +154,8 @@ const mg_function mg_calls_14[] = {
     { "mt_tp_cross_entropy", mg_call_tp_cross_entropy },
     { "mt_tp_classifier", mg_call_tp_classifier },
     { "mt_tp_norm", mg_call_tp_norm },
+    { "mt_sp_gather, mt_sp_scatter", mg_call_sp_tokens },
+    { "a block", mg_call_sp_block },
     { "mt_pipe_schedule", mg_call_pipe_schedule },
     { "mt_pipe_partition", mg_call_pipe_partition },
     { "mt_pipe_step", mg_call_pipe_step },

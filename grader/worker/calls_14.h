@@ -19,3 +19,7 @@ void mg_call_tp_embedding(const mg_value *v);
 void mg_call_tp_cross_entropy(const mg_value *v);
 void mg_call_tp_classifier(const mg_value *v);
 void mg_call_tp_norm(const mg_value *v);
+
+/* calls_14_sequence.c */
+void mg_call_sp_tokens(const mg_value *v);
+void mg_call_sp_block(const mg_value *v);

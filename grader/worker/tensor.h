@@ -15,6 +15,9 @@ enum {
 /* What a call of mt_tp_copy and mt_tp_reduce does. */
 enum { MG_TP_COPY, MG_TP_REDUCE, MG_TP_TWICE /* the sum of two copies of x, reduced, and x reduced */ };
 
+/* What a call of mt_sp_gather and mt_sp_scatter does. */
+enum { MG_SP_GATHER, MG_SP_SCATTER, MG_SP_TWICE /* x and twice the scattered sum of what is gathered */ };
+
 /* The gradient of something else: of each logit in a call of mt_tp_cross_entropy, of the table in one of
  * mt_tp_embedding. */
 #define MG_TP_MORE 0x1p-10f
