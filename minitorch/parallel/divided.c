@@ -2,6 +2,7 @@
  * replicas share each batch. Every step is one of a pipeline, of a single stage where only matrices are divided. */
 #include "parallel/divided.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,6 +23,11 @@ static mt_status fits(const mt_team_config *c, const mt_gpt2_config *model, int6
 {
     int pp = (int)c->pp, chunks = (int)c->schedule.chunks;
     MT_TRY(mt_gpt2_parts_check(model, pp * chunks, (int)c->tp));
+    if (c->sequence && model->block % c->tp != 0)
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "--sp: %" PRId64 " tokens of a sample cannot be divided equally among %d ranks: use a --block "
+                       "that is a multiple of --tp",
+                       model->block, (int)c->tp);
     mt_pipe_action *actions = mt_calloc(2 * micro * chunks, sizeof *actions);
     mt_status status = mt_pipe_schedule(actions, kind_of[c->schedule.kind], 0, pp, (int)micro, chunks);
     free(actions);
@@ -48,8 +54,12 @@ static mt_status place(mt_team *team, mt_module *model)
 {
     divided *d = (divided *)team;
     const mt_team_config *c = d->config;
-    const mt_gpt2_parts_config config = { d->pipeline->rank, (int)c->pp, (int)c->schedule.chunks, d->tensor,
-                                          .whole_table = strcmp(c->engine, "nccl") == 0 };
+    const mt_gpt2_parts_config config = { d->pipeline->rank,
+                                          (int)c->pp,
+                                          (int)c->schedule.chunks,
+                                          d->tensor,
+                                          .whole_table = strcmp(c->engine, "nccl") == 0,
+                                          .sequence = c->sequence };
     d->model = model;
     return mt_gpt2_divide(&d->parts, model, &config);
 }
@@ -70,7 +80,9 @@ static mt_tensor *forward(void *user, int chunk, int micro, mt_tensor *x)
 /* What parts pass on. */
 static mt_shape passed_on(const divided *d, const mt_tensor *ids)
 {
-    return MT_SHAPE(ids->view.shape[0], ids->view.shape[1], mt_gpt2_config_of(d->model)->width);
+    int64_t width = mt_gpt2_config_of(d->model)->width;
+    return d->config->sequence ? MT_SHAPE(mt_numel(ids) / d->tensor->size, width)
+                               : MT_SHAPE(ids->view.shape[0], ids->view.shape[1], width);
 }
 
 static mt_status new_pipe(divided *d, const mt_training *t)
@@ -139,6 +151,8 @@ static mt_status add_up(divided *d, const mt_training *t, int64_t samples, doubl
     MT_TRY(mt_pipe_step(d->pipe, loss));
     MT_TRY(mt_gpt2_parts_status(d->parts));
     MT_TRY(mt_ddp_finish(d->ddp));
+    mt_gpt2_parts_sum(d->parts);
+    MT_TRY(mt_gpt2_parts_status(d->parts));
     return same_table(d);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/scope.h"
+#include "dist/threads.h"
 #include "models/gpt2_ops.h"
 #include "ops/ops.h"
 
@@ -15,6 +16,8 @@ struct mt_gpt2_parts {
     int64_t *begin;   /* [stages * chunks + 1] the first block of each part */
     int *first;       /* [chunks + 1] which child of h is the first block of each chunk of this rank */
     mt_tp tp;
+    mt_tp alone;  /* with `sequence`: of this rank */
+    int64_t time; /* tokens of a sample of this forward */
 };
 
 static int count(const mt_gpt2_parts *p)
@@ -170,38 +173,43 @@ static void divide(const mt_gpt2_parts *p, const char *name, mt_tensor *param)
     mt_alloc_for(before);
 }
 
-static mt_tp *tp_of(const mt_module *m)
+static mt_gpt2_parts *parts_of(const mt_module *m)
 {
-    return *(mt_tp **)m->config;
+    return *(mt_gpt2_parts **)m->config;
 }
 
-static mt_tensor *column(mt_tp *tp, const mt_module *linear, mt_tensor *x)
+static mt_tensor *column(mt_gpt2_parts *p, const mt_module *linear, mt_tensor *x)
 {
-    return mt_tp_column_linear(tp, x, linear->param[0], linear->param[1]);
+    return (p->config.sequence ? mt_sp_column_linear : mt_tp_column_linear)(&p->tp, x, linear->param[0],
+                                                                            linear->param[1]);
 }
 
-static mt_tensor *row(mt_tp *tp, const mt_module *linear, mt_tensor *x)
+static mt_tensor *row(mt_gpt2_parts *p, const mt_module *linear, mt_tensor *x)
 {
-    return mt_tp_row_linear(tp, x, linear->param[0], linear->param[1]);
+    return (p->config.sequence ? mt_sp_row_linear : mt_tp_row_linear)(&p->tp, x, linear->param[0], linear->param[1]);
 }
 
 /* What mt_gpt2_attention_forward and mt_gpt2_mlp_forward compute. */
 static mt_tensor *attention(mt_module *m, mt_tensor *x)
 {
-    mt_tensor *qkv = column(tp_of(m), m->child[MT_GPT2_C_ATTN], x);
-    return row(tp_of(m), m->child[MT_GPT2_C_PROJ], mt_attention(qkv, m->size / tp_of(m)->comm->size));
+    mt_gpt2_parts *p = parts_of(m);
+    mt_tensor *qkv = column(p, m->child[MT_GPT2_C_ATTN], x);
+    if (p->config.sequence)
+        qkv = mt_reshape(qkv, MT_SHAPE(mt_dim(qkv, 0) / p->time, p->time, mt_dim(qkv, -1)));
+    return row(p, m->child[MT_GPT2_C_PROJ], mt_attention(qkv, m->size / p->tp.comm->size));
 }
 
 static mt_tensor *mlp(mt_module *m, mt_tensor *x)
 {
-    return row(tp_of(m), m->child[MT_GPT2_C_PROJ], mt_gelu_tanh(column(tp_of(m), m->child[MT_GPT2_C_FC], x)));
+    mt_gpt2_parts *p = parts_of(m);
+    return row(p, m->child[MT_GPT2_C_PROJ], mt_gelu_tanh(column(p, m->child[MT_GPT2_C_FC], x)));
 }
 
 static void run_divided(mt_gpt2_parts *p, mt_module *m, mt_tensor *(*run)(mt_module *m, mt_tensor *x))
 {
     m->run = run;
-    m->config = mt_calloc(1, sizeof(mt_tp *));
-    *(mt_tp **)m->config = &p->tp;
+    m->config = mt_calloc(1, sizeof p);
+    *(mt_gpt2_parts **)m->config = p;
 }
 
 static void divide_matrices(mt_gpt2_parts *p)
@@ -223,11 +231,15 @@ mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_pa
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     MT_TRY(mt_gpt2_parts_check(c, config->stages * config->chunks, config->tensor->size));
+    mt_comm *alone = NULL;
+    if (config->sequence)
+        mt_comm_threads(&alone, 1, &(mt_wires){ 0 });
     mt_gpt2_parts *p = mt_calloc(1, sizeof *p);
     *p = (mt_gpt2_parts){ .config = *config,
                           .model = model,
                           .first = mt_calloc(config->chunks + 1, sizeof(int)),
-                          .tp = { config->tensor, MT_OK } };
+                          .tp = { config->tensor, MT_OK },
+                          .alone = { alone, MT_OK } };
     p->begin = mt_calloc(count(p) + 1, sizeof *p->begin);
     (void)partition(p->begin, c, count(p)); /* checked */
     keep_blocks(p);
@@ -241,6 +253,7 @@ void mt_gpt2_parts_free(mt_gpt2_parts *p)
 {
     if (!p)
         return;
+    mt_comm_free(p->alone.comm);
     free(p->begin);
     free(p->first);
     free(p);
@@ -259,9 +272,34 @@ mt_status mt_gpt2_parts_status(const mt_gpt2_parts *p)
     return p->tp.status;
 }
 
+void mt_gpt2_parts_sum(mt_gpt2_parts *p)
+{
+    if (!p->config.sequence)
+        return;
+    mt_state params = mt_module_params(p->model);
+    mt_tensor **whole = mt_calloc(params.count, sizeof *whole);
+    int64_t count = 0;
+    for (const mt_state_item *i = params.item; i < params.item + params.count; i++)
+        if (!mt_gpt2_parts_divides(p, i->name))
+            whole[count++] = i->tensor;
+    mt_sp_sum_gradients(&p->tp, whole, count);
+    free(whole);
+    mt_state_free(&params);
+}
+
 static bool divides_table(const mt_gpt2_parts *p)
 {
     return p->tp.comm->size > 1 && !p->config.whole_table;
+}
+
+/* The positions of this rank's tokens. */
+static mt_tensor *own_positions(const mt_gpt2_parts *p, mt_tensor *wpe, int64_t tokens)
+{
+    mt_tensor *places = mt_empty(MT_SHAPE(tokens), MT_I32, MT_CPU);
+    int32_t *place = mt_data(places);
+    for (int64_t i = 0; i < tokens; i++)
+        place[i] = (int32_t)((p->tp.comm->rank * tokens + i) % p->time);
+    return mt_gather_rows(wpe, places);
 }
 
 static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
@@ -269,10 +307,17 @@ static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
     mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0], *wpe = p->model->child[MT_GPT2_WPE]->param[0];
     if (!divides_table(p))
         return mt_embedding(wte, wpe, ids);
-    int64_t rows = mt_gpt2_config_of(p->model)->rows;
+    mt_tp_range range = mt_tp_range_of(mt_gpt2_config_of(p->model)->rows, p->tp.comm->size, p->tp.comm->rank);
     mt_scope_begin(); /* nobody reads the tokens' rows once the positions are added */
-    mt_tensor *tokens = mt_tp_embedding(&p->tp, wte, ids, mt_tp_range_of(rows, p->tp.comm->size, p->tp.comm->rank));
-    mt_tensor *sum = mt_retain(mt_add(tokens, mt_slice(wpe, 0, 0, ids->view.shape[1], 1)));
+    mt_tensor *tokens, *places;
+    if (p->config.sequence) {
+        tokens = mt_sp_scatter(&p->tp, mt_tp_embedding(&p->alone, wte, ids, range)); /* one summand of the rows */
+        places = own_positions(p, wpe, mt_dim(tokens, 0));
+    } else {
+        tokens = mt_tp_embedding(&p->tp, wte, ids, range);
+        places = mt_slice(wpe, 0, 0, p->time, 1);
+    }
+    mt_tensor *sum = mt_retain(mt_add(tokens, places));
     mt_scope_end();
     return mt_scope_adopt(sum);
 }
@@ -284,7 +329,11 @@ static mt_tensor *classify(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *targets)
     if (!divides_table(p))
         return mt_classifier(x, wte, targets, c->vocabulary);
     mt_tp_range range = mt_tp_range_of(c->rows, p->tp.comm->size, p->tp.comm->rank);
-    return mt_tp_classifier(&p->tp, x, wte, targets, mt_tp_classes(range, c->vocabulary));
+    range = mt_tp_classes(range, c->vocabulary);
+    if (!p->config.sequence)
+        return mt_tp_classifier(&p->tp, x, wte, targets, range);
+    mt_tensor *classes = mt_transpose(mt_slice(wte, 0, 0, range.end - range.begin, 1), 0, 1);
+    return mt_tp_cross_entropy(&p->tp, mt_sp_column_linear(&p->tp, x, classes, NULL), targets, range);
 }
 
 mt_tensor *mt_gpt2_parts_forward(mt_gpt2_parts *p, int chunk, mt_tensor *x, mt_tensor *ids, mt_tensor *targets)
@@ -292,6 +341,7 @@ mt_tensor *mt_gpt2_parts_forward(mt_gpt2_parts *p, int chunk, mt_tensor *x, mt_t
     mt_module *const *child = p->model->child, blocks = *child[MT_GPT2_H];
     blocks.child += p->first[chunk]; /* a sequence of this chunk's alone */
     blocks.children = p->first[chunk + 1] - p->first[chunk];
+    p->time = mt_dim(ids, 1);
     if (part_of(p, chunk) == 0)
         x = embed(p, ids);
     x = mt_forward(&blocks, x);

@@ -1,5 +1,6 @@
 /* parts.h -- a GPT-2 that is divided among ranks: its blocks among the stages of a pipeline (parallel/pipe.h), the
- * matrices of each block and the token table among the ranks of a stage (parallel/tensor_parallel.h).
+ * matrices of each block and the token table among the ranks of a stage (parallel/tensor_parallel.h), and what is
+ * between the products by tokens, if they are (parallel/sequence_parallel.h).
  *
  * Part s of the model, 0 <= s < stages * chunks, has some neighbouring blocks; the first part also both embeddings, the
  * last one the last layernorm and the head, which is the token table once more. A stage has `chunks` parts
@@ -7,7 +8,7 @@
 #pragma once
 
 #include "parallel/pipe.h"
-#include "parallel/tensor_parallel.h"
+#include "parallel/sequence_parallel.h"
 #include "models/gpt2.h"
 
 MT_C_BEGIN
@@ -16,6 +17,7 @@ typedef struct mt_gpt2_parts_config {
     int stage, stages, chunks; /* 0, 1 and 1: no pipeline */
     mt_comm *tensor;           /* the ranks of this stage, borrowed */
     bool whole_table;          /* each of them has all of the token table, and the same gradients of it */
+    bool sequence;             /* each has its part of the tokens outside the products; not with whole_table */
 } mt_gpt2_parts_config;
 
 typedef struct mt_gpt2_parts mt_gpt2_parts; /* those of one rank */
@@ -31,9 +33,13 @@ void mt_gpt2_parts_free(mt_gpt2_parts *parts); /* after the last forward; NULL i
 
 /* mt_gpt2_parts_forward -- one chunk of this rank. x [B,T,C]: what the part before gives; the first part reads ids
  * instead, i32 [B,T]. The last part gives the mean loss [] of targets i32 [B,T], the others [B,T,C]. Several ranks of a
- * stage have the same result.
+ * stage have the same result; but with `sequence` what parts pass on is [B T / size,C], the tokens of a rank. Aborts if
+ * size does not divide B T.
+ * mt_gpt2_parts_sum -- after backward, collective: with `sequence`, gradients of what all ranks of a stage have become
+ * the sums over their tokens; else nothing.
  * mt_gpt2_parts_status -- MT_OK, or the first failure between them: results are undefined then. */
 mt_tensor *mt_gpt2_parts_forward(mt_gpt2_parts *parts, int chunk, mt_tensor *x, mt_tensor *ids, mt_tensor *targets);
+void mt_gpt2_parts_sum(mt_gpt2_parts *parts);
 mt_status mt_gpt2_parts_status(const mt_gpt2_parts *parts);
 
 /* mt_gpt2_parts_tied -- the token table, if this rank has the first or the last one of several parts; else NULL.

@@ -27,6 +27,7 @@ strategy() {
     draw --dp={1,2,2,4} # a third of a batch's gradients is rounded in 16 bits otherwise (test_train_ranks.sh has three)
     draw --pp={1,1,2,3}
     draw --tp={1,1,2,3}
+    [[ ${drawn[*]} != *--tp=[23]* ]] || draw '' --sp
     draw --pp-schedule={1f1b,gpipe,interleaved}
     draw '' '' --zero={1,2,3}
     draw --recompute={none,selective,block}

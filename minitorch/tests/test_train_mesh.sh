@@ -7,7 +7,7 @@ common=(--data "$dir/text" --layers 4 --heads 6 --width 24 --block 16 --batch 6 
 
 # Processes send the bits that threads do; each collective waits for another process.
 flags=("${common[@]}" --steps 10 --eval-every 5 --save-every 10)
-for how in '--pp 2' '--tp 2'; do
+for how in '--pp 2' '--tp 2' '--tp 2 --sp'; do
     [[ $(ldd "$bin/train_gpt2") == *libmpi* ]] || continue
     # shellcheck disable=SC2086
     run threads $how && run mpi $how --engine mpi && cmp "$dir"/{threads,mpi}/step-10/manifest.json >"$dir/log" 2>&1 && ok || bad "mpi $how: other values"
@@ -20,7 +20,7 @@ files() { (cd "$dir/$1/step-20" && ls -l -- *.safetensors | awk '{ print $5, $9 
 run all --pp 2 --tp 3 && diff <(files all) <(files one) >"$dir/log" && ok || bad "other files"
 rm -r "$dir"/all/step-{30,40,50}
 run all --dp 3 --pp 4 --resume && said "Continuing from $dir/all/step-20" && rm -r "$dir"/all/step-{40,50}
-run all --tp 2 --resume --async-save && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
+run all --tp 2 --sp --resume --async-save && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
 run all --ranks 2 --zero 1 --resume && near all && rm -r "$dir"/all/step-50
 run all --resume && near all
 
@@ -41,6 +41,8 @@ refused '--dp 1 x --pp 2 x --tp 1 are not 3 ranks, but 2' --ranks 3 --pp 2
 refused '--dp 2 x --pp 2 x --tp 3 are not 4 ranks, but 12' --ranks 4 --dp 2 --pp 2 --tp 3
 refused '--dp 4: a micro-batch of 6 cannot be divided equally: use a --batch that is a multiple of 4' --dp 4 --pp 2
 refused '6 heads cannot be divided equally among 4 ranks' --tp 4
+refused '--sp: 16 tokens of a sample cannot be divided equally among 3 ranks: use a --block that is a multiple' --tp 3 --sp
+refused '--sp divides tokens among the ranks of --tp 2 and more' --sp --dp 2
 refused '5 stages for 4 layers: each stage needs one' --pp 5
 refused '6 stages for 4 layers' --pp 3 --pp-schedule interleaved
 refused 'groups of 4 micro-batches, one a stage, and 2 are not a multiple: use 4, or 1f1b' --pp 4 --pp-schedule interleaved:1

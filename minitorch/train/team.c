@@ -57,6 +57,8 @@ const mt_option mt_team_options[] = {
       "Stages: each has some of the layers, and works on one micro-batch after the other; default: 1" },
     { "tp", 0, "N", MT_I64(mt_team_config, tp, 1, 1024),
       "Ranks among which the matrices of each layer are divided; default: 1" },
+    { "sp", 0, NULL, MT_FLAG(mt_team_config, sequence),
+      "Sequence parallelism: the ranks of --tp also divide the tokens of layernorms and the residual stream" },
     { "pp-schedule", 0, "NAME", MT_PARSED(mt_team_config, schedule, schedule),
       "Schedule of the stages: 1f1b, gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2); default: "
       "1f1b" },
@@ -100,6 +102,9 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
     const char *why = NULL;
     if (c->schedule.chunks > 1 && c->pp == 1)
         return mt_fail(MT_ERR_ARGUMENT, "--pp-schedule interleaved is of several stages: use --pp");
+    if (c->sequence && (c->tp == 1 || strcmp(c->engine, "nccl") == 0))
+        return mt_fail(MT_ERR_ARGUMENT, "--sp divides tokens among the ranks of --tp 2 and more, on a CPU each: use "
+                                        "--tp, with --engine threads or mpi");
     if (c->pp == 1 && c->tp == 1)
         return MT_OK;
     if (c->zero || c->compress != MT_PLAIN)
@@ -164,8 +169,9 @@ const char *mt_team_text(const mt_team_config *c)
     static _Thread_local char text[160];
     char how[112] = "";
     if (c->dp != c->ranks)
-        snprintf(how, sizeof how, ": data %d x pipeline %d (%s%.0d) x tensor %d", (int)c->dp, (int)c->pp,
-                 schedules[c->schedule.kind], c->schedule.chunks > 1 ? (int)c->schedule.chunks : 0, (int)c->tp);
+        snprintf(how, sizeof how, ": data %d x pipeline %d (%s%.0d) x tensor %d%s", (int)c->dp, (int)c->pp,
+                 schedules[c->schedule.kind], c->schedule.chunks > 1 ? (int)c->schedule.chunks : 0, (int)c->tp,
+                 c->sequence ? ", tokens divided" : "");
     else if (c->zero)
         snprintf(how, sizeof how, ", ZeRO stage %d", (int)c->zero);
     else if (c->compress != MT_PLAIN)

@@ -35,6 +35,7 @@ typedef struct mt_team_config {
     int64_t ranks;      /* 0 or 1: alone */
     int64_t dp, pp, tp; /* the mesh (parallel/mesh.h): replicas, stages of each, ranks of a stage; 0: pp
               and tp are 1, dp what ranks leaves, ranks the product */
+    bool sequence;      /* the ranks of a stage divide tokens outside the products (parallel/sequence_parallel.h) */
     struct {
         mt_pp_schedule kind;
         int64_t chunks; /* of each rank; 0: 1 */
