@@ -108,7 +108,8 @@ static mt_plan_model pick_model(mt_rng *rng, int vary)
 
 static mt_plan_strategy pick_strategy(mt_rng *rng, int vary, mt_plan_model *m)
 {
-    mt_plan_strategy s = { 1, 1, 1, mg_pick(rng, 1, 9), mg_pick(rng, 1, m->block), 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+    mt_plan_strategy s = { 1,      1,    1, mg_pick(rng, 1, 9), mg_pick(rng, 1, m->block), 1, 0, MT_RECOMPUTE_NONE,
+                           MT_F32, false };
     if (vary & VARY_DATA)
         s.dp = mg_pick(rng, 2, 9);
     if (vary & VARY_PIPE)
@@ -179,13 +180,13 @@ static bool check_stages(mg_run *run, const cost_case *c, int is)
     if (is == WIDE) { /* one layer: sums of bytes beyond 32 bits in each place, gradients above activations */
         mt_recompute again = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
         m = (mt_plan_model){ m.vocabulary, 0, 1, 1, 1, 1 << 27 };
-        s = (mt_plan_strategy){ s.dp, 1, 1, 2, 1, 1, s.zero, again, s.dtype };
+        s = (mt_plan_strategy){ s.dp, 1, 1, 2, 1, 1, s.zero, again, s.dtype, false };
     }
     if (is == LARGE || is == LONG)
         magnify(&m, &s, is == LONG);
     if (is >= FEW && is <= FEW + MT_RECOMPUTE_BLOCK) { /* the peak is in a layer's backward, with more in forward */
         m = (mt_plan_model){ m.vocabulary % 50 + 3, 0, 5, 3, 12, 480 };
-        s = (mt_plan_strategy){ 2, 1, 2, 1, 5, 1, 2, (mt_recompute)(is - FEW), s.dtype };
+        s = (mt_plan_strategy){ 2, 1, 2, 1, 5, 1, 2, (mt_recompute)(is - FEW), s.dtype, false };
     }
     if (is >=
         LIMIT) { /* chunks take 1 number less than all logits, 256 V + N C + 1 of N V, or more with all gradients */
@@ -220,7 +221,7 @@ void mg_15_zero(mg_run *run, const void *one_case)
     for (int64_t ranks = 1; ranks <= 16; ranks *= 2)
         for (int64_t stage = 0; stage <= 3; stage++) {
             const mt_plan_model m = { 64, 64, 64, mg_pick(mg_rng(run), 1, 4), 2, 32 };
-            const mt_plan_strategy s = { ranks, 1, 1, 1, 16, 1, stage, MT_RECOMPUTE_NONE, MT_F32 };
+            const mt_plan_strategy s = { ranks, 1, 1, 1, 16, 1, stage, MT_RECOMPUTE_NONE, MT_F32, false };
             int64_t n = mg_plan_cost(&m, &s, 0).params;
             mt_plan_cost got;
             if (!ask(run, "mt_plan_state", &got, MG_PLAN_COST, &m, &s, 0))
@@ -261,7 +262,7 @@ void mg_15_published(mg_run *run, const void *one_case)
     (void)one_case;
     for (int i = 0; i < MT_COUNT(models); i++) {
         mg_part(run, models[i].name, NULL);
-        const mt_plan_strategy s = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+        const mt_plan_strategy s = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32, false };
         int64_t parameters;
         if (!ask(run, "mt_plan_params", &parameters, 1, &models[i].m, &s, 0))
             return;
@@ -299,7 +300,7 @@ void mg_15_published_work(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int i = 0; i < MT_COUNT(runs); i++) {
-        const mt_plan_strategy s = { 1, 1, 1, 1, runs[i].m.block, 1, 0, runs[i].recompute, MT_F32 };
+        const mt_plan_strategy s = { 1, 1, 1, 1, runs[i].m.block, 1, 0, runs[i].recompute, MT_F32, false };
         mt_plan_cost got;
         mg_part(run, runs[i].name, NULL);
         if (!ask(run, "mt_plan_flops", &got, MG_PLAN_COST, &runs[i].m, &s, 0))
@@ -360,7 +361,7 @@ static void step_rows(mg_run *run, mt_dtype dtype)
     mt_rng *rng = mg_rng(run);
     for (int k = 0; k < 3; k++) {
         const mt_plan_model m = { 65, 0, 32, 4, 4, 64 }, wide = { 3000, 0, 16, 2, 2, 32 };
-        mt_plan_strategy s = { 1, 1, 1, mg_pick(rng, 11, 13), 32, 1 + k % 2, 0, (mt_recompute)k, dtype };
+        mt_plan_strategy s = { 1, 1, 1, mg_pick(rng, 11, 13), 32, 1 + k % 2, 0, (mt_recompute)k, dtype, false };
         if (!check_step(run, &m, &s))
             return;
         s.samples = 4, s.time = 16;
@@ -378,13 +379,13 @@ void mg_15_measured(mg_run *run, const void *one_case)
     } else if (about == MEASURED_DATA) {
         for (int64_t zero = 0; zero <= 3; zero++)
             for (int64_t dp = 2; dp <= 4; dp += 2) {
-                const mt_plan_strategy s = { dp, 1, 1, 2, 16, 1 + zero % 2, zero, MT_RECOMPUTE_NONE, MT_F32 };
+                const mt_plan_strategy s = { dp, 1, 1, 2, 16, 1 + zero % 2, zero, MT_RECOMPUTE_NONE, MT_F32, false };
                 if (!check_wire(run, &m, &s))
                     return;
             }
     } else {
         for (int k = 0; k < 3; k++) {
-            mt_plan_strategy s = { 1, 1, 1, 2, 16, 1 + k, 0, (mt_recompute)k, MT_F32 };
+            mt_plan_strategy s = { 1, 1, 1, 2, 16, 1 + k, 0, (mt_recompute)k, MT_F32, false };
             s.pp = about == MEASURED_PIPE ? 2 + k : about == MEASURED_ALL ? 2 : 1;
             s.tp = about == MEASURED_PIPE ? 1 : about == MEASURED_ALL ? 2 : 2 + k % 2 * 2;
             s.dp = about == MEASURED_ALL ? 2 : 1;

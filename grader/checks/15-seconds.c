@@ -125,7 +125,8 @@ void mg_15_seconds(mg_run *run, const void *one_case)
                                mg_pick(rng, 1, 9),
                                0,
                                MT_RECOMPUTE_NONE,
-                               p.dtype };
+                               p.dtype,
+                               false };
         mt_plan_cost cost = random_cost(rng, about, &s);
         int64_t layers = mg_pick(rng, 1, 50), busy = t.is == NO_WORK ? 0 : mg_pick(rng, 1, 9000000);
         mg_begin(run, "mt_plan_stage_seconds, mt_plan_data_seconds");

@@ -26,9 +26,9 @@ static inline void mg_plan_put_strategy(int64_t *to, const mt_plan_strategy *s)
 
 static inline mt_plan_strategy mg_plan_strategy(const int64_t *from)
 {
-    return (mt_plan_strategy){ from[0],          from[1], from[2], from[3],
-                               from[4],          from[5], from[6], (mt_recompute)from[7],
-                               (mt_dtype)from[8] };
+    return (mt_plan_strategy){ from[0],           from[1], from[2], from[3],
+                               from[4],           from[5], from[6], (mt_recompute)from[7],
+                               (mt_dtype)from[8], false };
 }
 
 static inline void mg_plan_put_problem(int64_t *to, const mt_plan_problem *p)

@@ -104,6 +104,8 @@ static const mt_option flags[] = {
     { "dp", 0, "N", MT_I64(options, wanted.dp, 1, 4096), "Only plans of so many replicas" },
     { "pp", 0, "N", MT_I64(options, wanted.pp, 1, 4096), "Only plans of so many stages" },
     { "tp", 0, "N", MT_I64(options, wanted.tp, 1, 4096), "Only plans with matrices divided among so many ranks" },
+    { "sp", 0, NULL, MT_FLAG(options, problem.sequence),
+      "Ranks among which matrices are divided also divide the tokens of layernorms and the residual stream" },
     { "zero", 0, "STAGE", MT_I64(options, wanted.zero, 0, 3), "Only plans with this stage of ZeRO" },
     { "recompute", 0, "WHAT", MT_PARSED(options, wanted.recompute, parse_recompute),
       "Only plans that compute this again: none, selective or block" },
@@ -291,7 +293,7 @@ static mt_status fill(options *o)
                        "no speed of a %s in f32 is published: use --dtype bf16, or single_tflops in a "
                        "cluster file",
                        p->device.name);
-    const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+    const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32, false };
     p->time = p->time ? p->time : p->model.block;
     p->tokens = p->tokens > 0 ? p->tokens : TOKENS * (double)mt_plan_params(&p->model, &one, 0);
     double tokens = (double)p->batch * (double)p->time, C = (double)p->model.width, L = (double)p->model.layers;

@@ -27,7 +27,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-static const mt_plan_strategy strategy = { 16, 8, 8, 1, 2048, 96, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+static const mt_plan_strategy strategy = { 16, 8, 8, 1, 2048, 96, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
 
 /* Seconds of a step with so many network cards in a machine; 0: one for each device. */
 static double step_with(const mt_plan_problem *p, const mt_cluster_tasks *step, double cards)

@@ -42,7 +42,7 @@ static void print_memory(void)
            "optimizer", "activations", "peak");
     for (int64_t zero = 0; zero <= 3; zero++)
         for (int again = 0; again < MT_RECOMPUTES; again++) {
-            const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, zero, (mt_recompute)again, MT_BF16 };
+            const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, zero, (mt_recompute)again, MT_BF16, false };
             mt_plan_cost c = mt_plan_cost_of(&xl, &s, 0);
             printf("  %-5" PRId64 " %-10s %10.2f %10.2f %10.2f %10.2f %12.2f %8.2f\n", zero, how[again],
                    gb(c.parameters), gb(c.copies), gb(c.gradients), gb(c.optimizer), gb(c.activations), gb(c.peak));
@@ -59,7 +59,7 @@ static const struct {
 
 static void print_book(void)
 {
-    const mt_plan_strategy s = { 1, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+    const mt_plan_strategy s = { 1, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
     mt_plan_cost cost = mt_plan_cost_of(&xl, &s, 0);
     double flops = (double)(cost.forward + cost.backward);
     printf("\nThe book's table: GPT-2 on 8 devices. A sample of 1024 tokens takes GPT-2 XL %.2f TFLOP\n", flops / 1e12);
@@ -130,8 +130,8 @@ static void print_slips(void)
 {
     enum { RANKS = 8, STAGES = 4, MICRO = 8, EVERY = 4 };
     const double turns = MICRO + STAGES - 1;
-    const mt_plan_strategy once = { 8, 1, 1, 8, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 };
-    const mt_plan_strategy sums = { 8, 1, 1, 8, 1024, EVERY, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+    const mt_plan_strategy once = { 8, 1, 1, 8, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
+    const mt_plan_strategy sums = { 8, 1, 1, 8, 1024, EVERY, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
     printf("\nFigures of the book, and what its own inputs give\n");
     printf("  %-68s %8s %10s\n", "", "printed", "computed");
     slip("steps of a ring all-reduce among 8", RANKS - 1, 2 * (RANKS - 1));

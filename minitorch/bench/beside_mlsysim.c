@@ -54,7 +54,7 @@ static double theirs_activations(const mt_plan_model *m, double samples, double 
 
 static void arithmetic(void)
 {
-    const mt_plan_strategy one = { 1, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+    const mt_plan_strategy one = { 1, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
     mt_plan_strategy longer = one, again = one;
     longer.time = 2048, again.recompute = MT_RECOMPUTE_SELECTIVE;
     mt_plan_cost c = mt_plan_cost_of(&xl, &one, 0), g = mt_plan_cost_of(&gpt3, &longer, 0);
@@ -86,7 +86,7 @@ static void step(void)
                                 .dtype = MT_BF16,
                                 .efficiency = 0.5,
                                 .overhead = 20e-6 };
-    const mt_plan_strategy s = { 1, 1, 1, 8, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+    const mt_plan_strategy s = { 1, 1, 1, 8, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
     mt_plan_estimate e = mt_plan_estimate_of(&p, &s);
     double theirs = theirs_step(XL, 8, 48, 0.5 * p.device.half);
     head("A step: GPT-2 XL, 8 x 1024 tokens in 16 bits on one A100, half of its nominal speed in products");
@@ -100,19 +100,19 @@ static void memory(void)
     char what[80];
     head("Memory of a rank: GPT-2 XL, 8 x 1024 tokens in 16 bits, 8 ranks");
     for (int64_t zero = 0; zero <= 3; zero++) {
-        const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, zero, MT_RECOMPUTE_NONE, MT_BF16 };
+        const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, zero, MT_RECOMPUTE_NONE, MT_BF16, false };
         mt_plan_cost c = mt_plan_cost_of(&xl, &s, 0);
         double theirs = XL * (2 / (zero >= 3 ? 8.0 : 1) + 2 / (zero >= 2 ? 8.0 : 1) + 12 / (zero >= 1 ? 8.0 : 1));
         snprintf(what, sizeof what, "weights, gradients, Adam; ZeRO %" PRId64, zero);
         row(what, (double)(c.parameters + c.copies + c.gradients + c.optimizer) / 1e9, theirs / 1e9, "GB");
     }
     for (int again = 0; again < MT_RECOMPUTES; again++) {
-        const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, 0, (mt_recompute)again, MT_BF16 };
+        const mt_plan_strategy s = { 8, 1, 1, 8, 1024, 1, 0, (mt_recompute)again, MT_BF16, false };
         double layers = (double)(mt_plan_kept(&xl, &s) * 8 * 1024 * xl.layers);
         snprintf(what, sizeof what, "activations of all layers; again: %s", how[again]);
         row(what, layers / 1e9, theirs_activations(&xl, 8, 1024, 48, again) / 1e9, "GB");
     }
-    const mt_plan_strategy pipe = { 16, 8, 8, 1, 2048, 96, 0, MT_RECOMPUTE_NONE, MT_BF16 };
+    const mt_plan_strategy pipe = { 16, 8, 8, 1, 2048, 96, 0, MT_RECOMPUTE_NONE, MT_BF16, false };
     mt_plan_cost c = mt_plan_cost_of(&gpt3, &pipe, 0);
     double layers = (double)mt_plan_layers(&gpt3, 8, 0);
     row("GPT-3, tp 8, pp 8: activations of stage 0", (double)c.activations / 1e9,
@@ -150,10 +150,11 @@ static void gradients(const char *what, mt_plan_strategy s)
 static void messages(void)
 {
     head("All-reduce of GPT-2 XL's gradients on A100s (300 and 25 GB/s, 10 us), nothing hidden");
-    gradients("dp 8: one machine", (mt_plan_strategy){ 8, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 });
-    gradients("dp 64: eight machines", (mt_plan_strategy){ 64, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 });
+    gradients("dp 8: one machine", (mt_plan_strategy){ 8, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false });
+    gradients("dp 64: eight machines",
+              (mt_plan_strategy){ 64, 1, 1, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false });
     gradients("dp 8, tp 5: replicas in five machines",
-              (mt_plan_strategy){ 8, 1, 5, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16 });
+              (mt_plan_strategy){ 8, 1, 5, 1, 1024, 1, 0, MT_RECOMPUTE_NONE, MT_BF16, false });
     head("Pipeline: a step over its work alone");
     for (int64_t micro = 4; micro <= 64; micro *= 4) {
         char what[64];

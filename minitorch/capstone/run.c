@@ -93,7 +93,7 @@ mt_status mt_capstone_run(mt_capstone_score *out, const mt_capstone *c, const mt
     mt_plan_problem nominal = *p;
     nominal.dtype = plan->strategy.dtype;
     const mt_plan_strategy *s = &plan->strategy;
-    const mt_plan_strategy alone = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+    const mt_plan_strategy alone = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32, false };
     mt_cluster_job job = { mt_plan_steps(p), plan->save_every,
                            12 * (double)mt_plan_params(&p->model, &alone, 0) / c->storage, c->restart };
     mt_plan_estimate planned = mt_plan_estimate_of(&nominal, s);

@@ -33,6 +33,7 @@ typedef struct mt_plan_strategy {
     int64_t zero;           /* 0, or the stage of dist/zero.h among the dp ranks */
     mt_recompute recompute; /* of every layer */
     mt_dtype dtype;         /* of products, and of what is kept of them: f32, bf16 or f16 (amp/autocast.h) */
+    bool sequence;          /* the tp ranks divide tokens outside the products (parallel/sequence_parallel.h) */
 } mt_plan_strategy;
 
 enum { MT_PLAN_BUCKET = 1 << 20 }; /* bytes of a bucket of gradients (dist/ddp.h), at least */
@@ -95,6 +96,13 @@ void mt_plan_chain(mt_memory_block *blocks, const mt_plan_model *model, const mt
 /* mt_plan_layers -- how many layers a stage has: as mt_pipe_partition divides them for parallel/parts.c, where the head
  * counts with the last layer. */
 int64_t mt_plan_layers(const mt_plan_model *model, int64_t pp, int64_t stage);
+
+/* With tokens divided among the tensor ranks a rank has less: mt_plan_spared -- of `bytes` outside the products.
+ * mt_plan_layer_spared -- of what forward keeps of a layer, in bytes a token; *forward, *backward: of what these take
+ * at most beside it. Without `sequence` 0. */
+int64_t mt_plan_spared(const mt_plan_strategy *strategy, int64_t bytes);
+int64_t mt_plan_layer_spared(int64_t *forward, int64_t *backward, const mt_plan_strategy *strategy, int64_t width,
+                             mt_recompute recompute);
 
 /* mt_plan_filled -- the model with its rows. */
 mt_plan_model mt_plan_filled(const mt_plan_model *model);

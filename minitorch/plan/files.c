@@ -38,7 +38,8 @@ static void put_options(FILE *out, const job *j)
     const mt_plan_model *m = &j->problem->model;
     fprintf(out, "--layers %" PRId64 " --heads %" PRId64 " --width %" PRId64 " --block %" PRId64, m->layers, m->heads,
             m->width, s->time);
-    fprintf(out, " --dp %" PRId64 " --pp %" PRId64 " --tp %" PRId64 " --zero %" PRId64, s->dp, s->pp, s->tp, s->zero);
+    fprintf(out, " --dp %" PRId64 " --pp %" PRId64 " --tp %" PRId64 "%s --zero %" PRId64, s->dp, s->pp, s->tp,
+            s->sequence ? " --sp" : "", s->zero);
     fprintf(out, " --recompute %s --dtype %s", mt_plan_again(s->recompute), s->dtype == MT_F32 ? "f32" : "bf16");
     fprintf(out, " --batch %" PRId64 " --micro-batches %" PRId64 " --steps %" PRId64, s->dp * s->samples, s->micro,
             mt_plan_steps(j->problem));

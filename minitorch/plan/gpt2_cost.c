@@ -14,7 +14,7 @@ static mt_plan_model model_of(const mt_gpt2_config *c)
 
 static mt_plan_strategy alone(const mt_gpt2_batch *b, mt_recompute recompute)
 {
-    return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype };
+    return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype, false };
 }
 
 /* The best options within the budget, [layers + 2], or, with `fixed` [layers], those. */

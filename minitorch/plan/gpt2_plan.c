@@ -82,7 +82,7 @@ static mt_rank_took planned(const run *r, int rank)
     const mt_plan_model model = { m->vocabulary, m->rows, m->block, m->layers, m->heads, m->width };
     const mt_gpt2_batch b = batch_of(r);
     const mt_plan_strategy strategy = { c->dp,   c->pp,   c->tp,           b.samples, b.time,
-                                        b.micro, c->zero, r->recompute[0], b.dtype };
+                                        b.micro, c->zero, r->recompute[0], b.dtype,   c->sequence };
     int64_t stage = rank / (c->dp * c->tp);
     mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
     cost.peak += whole_table(r, stage);

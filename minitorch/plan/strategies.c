@@ -48,7 +48,29 @@ const char *mt_plan_refuses(const mt_plan_model *m, const mt_plan_strategy *s)
         return "there are more stages than layers";
     if (m->heads % s->tp != 0)
         return "tp does not divide the heads";
+    if (s->sequence && (s->tp == 1 || s->time % s->tp != 0))
+        return "tokens of a sample are divided among several tensor ranks, equally";
     return s->zero < 0 || s->zero > 3 ? "ZeRO has the stages 0 to 3" : NULL;
+}
+
+/* ---- tokens that are divided ------------------------------------------------------------------------------ */
+
+int64_t mt_plan_spared(const mt_plan_strategy *s, int64_t bytes)
+{
+    return s->sequence ? bytes - bytes / s->tp : 0;
+}
+
+/* The stream and layernorms' statistics are divided; in forward all arrays that tensor ranks have beside, but the
+ * summand of the second projection, and in backward the gradients of the stream. */
+int64_t mt_plan_layer_spared(int64_t *forward, int64_t *backward, const mt_plan_strategy *s, int64_t width,
+                             mt_recompute recompute)
+{
+    int64_t stream = 4 * width, outside = 2 * stream + 4 * 4;
+    bool block = recompute == MT_RECOMPUTE_BLOCK;
+    int64_t kept = mt_plan_spared(s, block ? stream : outside), again = mt_plan_spared(s, outside) - kept;
+    *forward = mt_plan_spared(s, (s->dtype == MT_F32 ? 5 : 4) * stream + (block ? 2 * stream : 0)) + again;
+    *backward = mt_plan_spared(s, 2 * stream + (block ? 3 * stream : 0)) + again;
+    return kept;
 }
 
 /* ---- of a problem ---------------------------------------------------------------------------------------- */
@@ -64,6 +86,11 @@ static int by_devices(const void *a, const void *b)
     return s->tp < t->tp ? -1 : s->tp > t->tp;
 }
 
+static bool divides(const mt_plan_problem *p, int64_t tp)
+{
+    return p->model.heads % tp == 0 && (!p->sequence || p->time % tp == 0);
+}
+
 mt_plan_strategy *mt_plan_grid(int64_t *count, const mt_plan_problem *p)
 {
     mt_plan_strategy *grid = NULL;
@@ -71,14 +98,15 @@ mt_plan_strategy *mt_plan_grid(int64_t *count, const mt_plan_problem *p)
     *count = 0;
     for (int64_t dp = 1; dp <= mt_min(p->batch, n); dp++)
         for (int64_t tp = 1; tp <= mt_min(p->model.heads, n / dp) && p->batch % dp == 0; tp++)
-            for (int64_t pp = 1; pp <= mt_min(p->model.layers, n / dp / tp) && p->model.heads % tp == 0; pp++) {
+            for (int64_t pp = 1; pp <= mt_min(p->model.layers, n / dp / tp) && divides(p, tp); pp++) {
                 if (*count == room) {
                     room = 2 * room + 64;
                     grid = realloc(grid, (size_t)room * sizeof *grid);
                     MT_CHECK(grid, "out of memory");
                 }
-                grid[(*count)++] =
-                    (mt_plan_strategy){ dp, pp, tp, 1, p->time, p->batch / dp, 0, MT_RECOMPUTE_NONE, p->dtype };
+                grid[(*count)++] = (mt_plan_strategy){
+                    dp, pp, tp, 1, p->time, p->batch / dp, 0, MT_RECOMPUTE_NONE, p->dtype, tp > 1 && p->sequence
+                };
             }
     if (*count)
         qsort(grid, (size_t)*count, sizeof *grid, by_devices);

@@ -55,4 +55,7 @@ try tensor "$mpi" --tp 2
 try selective "$mpi" --tp 2 --recompute selective
 try selective16 "$mpi" --tp 2 --recompute selective --dtype bf16
 try block "$mpi" --tp 2 --recompute block
+try tokens "$mpi" --tp 2 --sp
+try tokens16 "$mpi" --tp 2 --sp --recompute selective --dtype bf16
+try tokensblock "$mpi" --tp 2 --sp --recompute block
 finish plan_run

@@ -140,6 +140,7 @@ static void fill_buffers(mt_plan_cost *cost, const rank *r)
     cost->buffers = (r->s.zero >= 3 ? 3 : r->s.zero >= 1 ? 1 : 0) * bucket_of(r, cost->params);
     cost->buffers += (r->last ? 0 : live + 1) * stream + (r->first ? 0 : 2) * stream;
     /* LAB 15.2 END */
+    cost->buffers -= ((r->last ? 0 : live + 1) + (r->first ? 0 : 2)) * mt_plan_spared(&r->s, stream);
 }
 
 /* ---- the peak: a chain of blocks (memory/choose.h) ----------------------------------------------------------- */
@@ -233,15 +234,19 @@ static void fill_chain(mt_memory_block *blocks, const rank *r, const mt_plan_cos
         int64_t later = always ? 0 : table + (r->s.zero >= 2 ? 0 : behind);
         int64_t gradients = (always ? 0 : later + layer) + mt_min(bucket, behind);
         blocks[1 + l] = (mt_memory_block){ .options = MT_RECOMPUTES };
-        for (int k = 0; k < MT_RECOMPUTES; k++)
+        for (int k = 0; k < MT_RECOMPUTES; k++) {
+            int64_t forward, backward,
+                kept = mt_plan_layer_spared(&forward, &backward, &r->s, r->model.width, (mt_recompute)k);
             blocks[1 + l].option[k] = (mt_memory_option){
-                r->tokens * layer_kept(r, (mt_recompute)k),
-                mt_max(r->tokens * forward_work(r, (mt_recompute)k) + (k == MT_RECOMPUTE_BLOCK ? later : 0),
-                       r->tokens * backward_work(r, (mt_recompute)k) + gradients),
+                r->tokens * (layer_kept(r, (mt_recompute)k) - kept),
+                mt_max(r->tokens * (forward_work(r, (mt_recompute)k) - forward) + (k == MT_RECOMPUTE_BLOCK ? later : 0),
+                       r->tokens * (backward_work(r, (mt_recompute)k) - backward) + gradients),
                 r->s.micro * r->tokens * layer_again(r, (mt_recompute)k)
             };
+        }
     }
     mt_memory_option head = r->last ? head_of(r) : (mt_memory_option){ 0 };
+    head.kept -= r->last ? r->tokens * mt_plan_spared(&r->s, F32 * (r->model.width + 2)) : 0;
     blocks[1 + r->layers] = (mt_memory_block){ .option = { head }, .options = 1 };
 }
 
@@ -315,6 +320,7 @@ static void fill_pipe(mt_plan_cost *cost, const rank *r)
     cost->pipe = (r->last ? 0 : stream) + (r->first ? 0 : stream);
     cost->pipe += (r->first || r->last) && !both ? F32 * r->rows * r->model.width : 0;
     /* LAB 15.5 END */
+    cost->pipe -= ((r->last ? 0 : 1) + (r->first ? 0 : 1)) * mt_plan_spared(&r->s, stream);
 }
 
 static void fill_tensor(mt_plan_cost *cost, const rank *r)
@@ -333,6 +339,10 @@ static void fill_tensor(mt_plan_cost *cost, const rank *r)
     cost->tensor += losses ? r->s.micro * 2 * (ring(r->tokens, tp) + ring(2 * r->tokens, tp)) : 0;
     /* LAB 15.5 END */
     cost->tensor_calls = r->s.micro * (streams + losses);
+    /* Tokens divided: two calls for each of the stream's, one for all gradients of what every rank has. */
+    int64_t C = r->model.width, whole = r->layers * 6 * C + (r->first ? r->model.block * C : 0) + (r->last ? 2 * C : 0);
+    cost->tensor_calls += r->s.sequence ? r->s.micro * streams + 1 : 0;
+    cost->tensor += r->s.sequence ? 2 * ring(whole, tp) : 0;
 }
 
 /* ---- what others call ---------------------------------------------------------------------------------------- */
