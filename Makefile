@@ -10,8 +10,8 @@
 
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
 # them quoted. These lines stand before the first $(shell), whose command has the same environment from make 4.4 on.
-unexport ROWS SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE FORMAT EARLIER THRESHOLD LABS GDB \
-    ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS
+unexport ROWS SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE ENGINE HOSTS FORMAT EARLIER THRESHOLD LABS \
+    GDB ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS
 quote = '$(subst ','\'',$(value $(1)))'
 
 # A build uses all processors, unless -j was given. Here stand goals that only build and programs that run no make: a script
