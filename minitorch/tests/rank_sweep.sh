@@ -20,7 +20,7 @@ recipe() {
     draw --dtype={f32,f32,bf16,f16}
     draw --micro-batches={1,2,4}
     draw --clip={0.1,1,1e9}
-    draw --optimizer={sgd,momentum,nesterov,rmsprop,adam,adamw,lion,adafactor}
+    draw --optimizer={sgd,momentum,nesterov,rmsprop,adam,adamw,lion,adafactor,muon}
 }
 strategy() {
     drawn=()

@@ -22,11 +22,12 @@ drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v row
 # losses and norms shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of
 # the disturbance). The bound is four times the larger of the two, for a maximum over all rows, and one digit of what is printed.
 # In 16 bits each factor of a gradient's products is off by up to 2^-8 (bf16) or 2^-11 (f16), whatever moves it: the least bound of
-# the norm, of which two runs would differ by twice as much if all roundings went the same way.
+# the norm, of which two runs would differ by twice as much if all roundings went the same way. A loss is a mean over 32 targets or
+# more, whose logits of about 1 are off by as much in random directions: 2^-8 or 2^-11 over the root of 32.
 bounds() {
-    local least=2
-    case "${flags[*]}" in *bf16*) least=3906 ;; *f16*) least=488 ;; esac
-    echo $((4 * ${moved% *} + 2)) $((4 * ${moved#* } + 2 > least ? 4 * ${moved#* } + 2 : least))
+    local loss=2 norm=2
+    case "${flags[*]}" in *bf16*) loss=690 norm=3906 ;; *f16*) loss=86 norm=488 ;; esac
+    awk "BEGIN { split(\"$moved\", m, \" \"); a = 4 * m[1] + 2; b = 4 * m[2] + 2; print (a > $loss ? a : $loss), (b > $norm ? b : $norm) }"
 }
 within() { [ "${1% *}" -le "${2% *}" ] && [ "${1#* }" -le "${2#* }" ]; }
 near() {
