@@ -37,7 +37,7 @@ strategy() {
 # Rates that suit the rules. Lion moves a weight by the whole rate in the direction of a sign. Where a sum is 0 but for its rounding
 # the order of a sum decides: from the first step on for the biases of keys, whose gradient is 0 (a key's bias adds the same to all
 # scores of a query), which changes no loss; at 2e-3, with --tp 2, after some 30 steps of the toy for the first other weights (24 of
-# 818 thousand at step 34), and then the losses differ by 1e-4. At 1e-5 that is below what is printed.
+# 818 thousand at step 34), and then the losses differ by 1 to 5 millionths, and more later. At 1e-5 that is below what is printed.
 rate_of() {
     case $1 in *sgd) echo 0.1 ;; *momentum | *nesterov) echo 0.01 ;; *rmsprop) echo 5e-4 ;; *lion) echo 1e-5 ;; *) echo 2e-3 ;; esac
 }
