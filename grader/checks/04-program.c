@@ -38,8 +38,11 @@ static double judge(mg_run *run, const mg_digits *test)
         same += answer[n] == answer[0];
     }
     if (same == asked)
-        mg_hint(run, "every answer is %d: does the loss fall from epoch to epoch, and is it finite? print it",
-                answer[0]);
+        mg_hint(
+            run,
+            "every answer is %d: does the loss fall from epoch to epoch, and is it finite (print it)? are images and "
+            "labels of a batch those of the same indices?",
+            answer[0]);
     else if (right < asked / 4)
         mg_hint(run,
                 "a tenth would be right by chance: does the loss fall (print it)? are images and labels of a batch "
