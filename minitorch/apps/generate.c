@@ -37,11 +37,15 @@ typedef struct options {
 static const mt_option flags[] = {
     { "run", 'r', "DIR", MT_TEXT(options, run), "Folder of checkpoints and vocabulary, that of train_gpt2's run" },
     { "step", 0, "N", MT_I64(options, step, 1, INT64_MAX), "Step of the checkpoint; default: the newest valid one" },
-    { "weights", 0, "FILE", MT_TEXT(options, weights),
-      "A safetensors file instead of a checkpoint; --run is where its vocabulary is" },
+    { "weights", 0, "PATH", MT_TEXT(options, weights),
+      "A safetensors file, or a folder with model.safetensors and config.json, instead of a checkpoint; --run is where "
+      "its vocabulary is" },
     { "size", 'z', "NAME", MT_TEXT(options, size),
-      "Size of the model with those weights: gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy" },
-    { "export", 0, "FILE", MT_TEXT(options, export), "Write no text but the weights, as a safetensors file" },
+      "Size of the model of such a file: gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "export", 0, "PATH", MT_TEXT(options, export),
+      "Write no text but the weights, as a safetensors file; into a folder (DIR/) also config.json and the vocabulary, "
+      "as "
+      "Hugging Face's transformers reads them" },
     { "prompt", 'p', "TEXT", MT_TEXT(options, prompt), "Beginning of the text; default: a new line" },
     { "interactive", 'i', NULL, MT_FLAG(options, interactive),
       "Read prompts from standard input, each a line, until it ends" },
@@ -154,6 +158,7 @@ static mt_status load_weights(mt_module **model, const options *o, int64_t vocab
 {
     mt_gpt2_config config = { .vocabulary = vocabulary };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    MT_TRY(mt_given_sizes(&config, o->weights));
     MT_TRY(mt_gpt2_fill(&config, o->size));
     MT_TRY(mt_gpt2_check(&config));
     *model = mt_gpt2_new(&config, &rng);
@@ -195,7 +200,7 @@ int main(int argc, char **argv)
     if (status == MT_OK)
         status = load(&model, &o, vocabulary->token.count);
     if (status == MT_OK)
-        status = o.export ? mt_given_export(model, o.export, o.dtype) : write_text(&o, model, vocabulary);
+        status = o.export ? mt_given_export(model, o.export, o.dtype, vocabulary) : write_text(&o, model, vocabulary);
     if (status != MT_OK)
         fprintf(stderr, "generate: %s%s\n", mt_last_error(),
                 vocabulary ? "" : "; make train-gpt2 trains a model, --run DIR takes another run's");

@@ -78,8 +78,9 @@ static const char *const allocators[] = { "system", "caching", NULL };
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file; default: tiny Shakespeare of datasets/fetch" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
-    { "from", 0, "FILE", MT_TEXT(options, from),
-      "Safetensors file of the first weights, of a model of this size; default: random ones" },
+    { "from", 0, "PATH", MT_TEXT(options, from),
+      "First weights: a safetensors file of a model of this size, or a folder with model.safetensors and config.json, "
+      "which says the size; default: random ones" },
     { "export", 0, "FILE", MT_TEXT(options, first), "Safetensors file to which the first weights are written" },
     { "list-batches", 0, "FILE", MT_TEXT(options, batches), "CSV file to which the windows of each step are written" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "Size of the model: toy, gpt2, gpt2-medium, gpt2-large or gpt2-xl" },
@@ -146,6 +147,7 @@ static mt_status open_text(run *r)
 {
     options *o = &r->opt;
     MT_TRY(mt_team_check(&o->team, &o->recipe, o->batch, &o->caching));
+    MT_TRY(o->from ? mt_given_sizes(&o->config, o->from) : MT_OK);
     MT_TRY(mt_gpt2_fill(&o->config, o->size));
     MT_TRY(mt_team_fits(&o->team, &o->config, o->micro));
     MT_TRY(mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block));
@@ -197,7 +199,7 @@ static mt_status give(const run *r, const mt_batch_source *train)
     MT_TRY(o->from ? mt_given_load(r->model, o->from) : MT_OK);
     if (!mt_team_first(r->team))
         return MT_OK;
-    MT_TRY(o->first ? mt_given_export(r->model, o->first, MT_F32) : MT_OK);
+    MT_TRY(o->first ? mt_given_export(r->model, o->first, MT_F32, r->corpus.vocabulary) : MT_OK);
     return o->batches ? mt_given_batches(o->batches, train, o->steps, o->micro, o->batch) : MT_OK;
 }
 

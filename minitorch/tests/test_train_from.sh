@@ -2,7 +2,7 @@
 # train_from: training starts from given weights, as published ones are laid out; first weights and the order of batches are
 # written for another framework.
 . "$(dirname "$0")/../../.ci/check.bash"
-make -s -C "$root" build/release/bin/{train_gpt2,generate} >/dev/null || exit 1
+make -s -C "$root" build/release/bin/{train_gpt2,generate,tokenize} >/dev/null || exit 1
 seq 3000 >"$dir/text"
 flags=(--data "$dir/text" --layers 2 --heads 2 --width 16 --block 8 --batch 6 --micro-batches 2 --warmup 2 --steps 10 --eval-every 10 --eval-batches 1 -q)
 run() { "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1; }
@@ -41,6 +41,33 @@ run small --from "$dir/first" --layers 3 && bad "weights of a smaller model" || 
 run small --from "$dir/first" --width 32 && bad "weights of another width" || { grep -q "$dir/first" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --from "$dir/none" && bad "no file" || { grep -q "$dir/none: No such file" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --export "$dir/no/such" && bad "no folder" || { grep -q "$dir/no/such" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+
+# A folder as Hugging Face's has the sizes and the vocabulary beside the weights: no option names them.
+mine=(--data "$dir/text" --batch 6 --micro-batches 2 --warmup 2 --steps 10 --eval-every 10 --eval-batches 1 -q --lr 1e-4)
+"$bin/generate" -r "$dir/whole" --export "$dir/folder/" >/dev/null && cmp "$dir/last" "$dir/folder/model.safetensors" && cmp "$dir"/{whole,folder}/vocab.bpe && ok || bad "--export DIR/"
+"$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" -o "$dir/tuned" >"$dir/log" 2>&1 && cmp "$dir"/{more,tuned}/step-10/model-00001-of-00001.safetensors && ok || bad "--from DIR: $(tail -1 "$dir/log")"
+"$bin/generate" -r "$dir/folder" --weights "$dir/folder" -n 40 >"$dir/a" 2>/dev/null && "$bin/generate" -r "$dir/whole" -n 40 2>/dev/null | cmp - "$dir/a" && ok || bad "--weights DIR"
+# Of byte pairs it has merges.txt and vocab.json, with GPT-2's ids.
+for word in '"quoted"' 'back\slash' 'naïve'; do for i in {1..60}; do echo "line $i: $word"; done; done >"$dir/words"
+"$bin/tokenize" -q -t 300 -s "$dir/bpe" -o "$dir/words.tokens" "$dir/words" && "$bin/train_gpt2" "${mine[@]}" --data "$dir/words.tokens" --vocab "$dir/bpe" --layers 1 --heads 1 --width 8 --block 8 --export "$dir/pairs/" -o "$dir/bpe" >"$dir/log" 2>&1 &&
+    python3 - "$dir/pairs" <<'PY' && cmp <(tail -n +2 "$dir/pairs/merges.txt") <(tail -n +2 "$dir/bpe/vocab.bpe") && ok || bad "merges.txt and vocab.json: $(tail -1 "$dir/log")"
+import json, struct, sys
+folder = sys.argv[1]
+config, vocab = json.load(open(folder + "/config.json")), json.load(open(folder + "/vocab.json"))
+merges = [line.split() for line in open(folder + "/merges.txt", encoding="utf-8").read().splitlines()[1:]]
+data = open(folder + "/model.safetensors", "rb")
+shapes = {name: t["shape"] for name, t in json.loads(data.read(struct.unpack("<Q", data.read(8))[0])).items() if name != "__metadata__"}
+assert (config["n_layer"], config["n_head"], config["n_embd"], config["n_positions"]) == (1, 1, 8, 8), config
+assert shapes["wte.weight"] == [config["vocab_size"], 8] and shapes["wpe.weight"] == [8, 8] and "h.0.attn.c_attn.weight" in shapes
+assert sorted(vocab.values()) == list(range(300)) and vocab["<|endoftext|>"] == 299 == config["eos_token_id"]
+assert all(vocab[a + b] == 256 + i for i, (a, b) in enumerate(merges)) and '"' in vocab and "\\" in vocab
+PY
+wrong() { printf '%s\n' "$1" >"$dir/folder/config.json"; "$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" -o "$dir/wrong" >"$dir/log" 2>&1 && bad "$2" || { grep -qF -- "$2" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }; }
+wrong '{"model_type": "llama"}' 'only gpt2 with gelu_new can be read'
+wrong '{"model_type": "gpt2", "n_layer": 2}' 'config.json: n_head is not a size'
+wrong '{"model_type": "gpt2", "n_layer": 3, "n_head": 2, "n_embd": 16, "n_positions": 8}' 'h.2'
+wrong '{"model_type": "gpt2", ' 'config.json: no JSON'
+rm "$dir/folder/config.json"; "$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" -o "$dir/wrong" >"$dir/log" 2>&1 && bad "without config.json" || { grep -q 'config.json: No such file' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 
 # The order: a line for each micro-batch, windows of the training part, the same for any number of ranks.
 tokens=$(sed -n 's/.*: [0-9]* tokens, \([0-9]*\) of them to learn from/\1/p' <("$bin/train_gpt2" "${flags[@]}" --plan))

@@ -212,6 +212,8 @@ static void put_token(FILE *out, const mt_strings *token, int64_t id, char end)
 {
     for (int64_t i = token->start[id]; i < token->start[id + 1]; i++) {
         int code = (int)mt_byte_char(token->bytes[i]); /* one or two bytes of UTF-8 */
+        if (end == '"' && (code == '"' || code == '\\'))
+            fputc('\\', out);
         if (code >= 0x80)
             fputc(0xc0 | code >> 6, out);
         fputc(code >= 0x80 ? 0x80 | (code & 0x3f) : code, out);
@@ -219,11 +221,11 @@ static void put_token(FILE *out, const mt_strings *token, int64_t id, char end)
     fputc(end, out);
 }
 
-mt_status mt_vocabulary_save(const mt_vocabulary *v, const char *dir)
+static mt_status save_as(const mt_vocabulary *v, const char *dir, const char *name)
 {
     char path[4096];
     mt_file_writer file;
-    snprintf(path, sizeof path, "%s/vocab.bpe", dir);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     MT_TRY(mt_file_writer_open(&file, path));
     fputs(v->characters ? CHARACTERS_LINE : MERGES_LINE, file.out);
     for (int64_t id = v->characters ? 0 : MT_BYTES; id < v->token.count && id != v->end_of_text; id++) {
@@ -231,6 +233,29 @@ mt_status mt_vocabulary_save(const mt_vocabulary *v, const char *dir)
             put_token(file.out, &v->token, v->parts[id][0], ' ');
         put_token(file.out, &v->token, v->characters ? id : v->parts[id][1], '\n');
     }
+    return mt_file_writer_close(&file);
+}
+
+mt_status mt_vocabulary_save(const mt_vocabulary *v, const char *dir)
+{
+    return save_as(v, dir, "vocab.bpe");
+}
+
+mt_status mt_vocabulary_publish(const mt_vocabulary *v, const char *dir)
+{
+    char path[4096];
+    mt_file_writer file;
+    if (v->characters)
+        return mt_vocabulary_save(v, dir);
+    MT_TRY(save_as(v, dir, "merges.txt"));
+    snprintf(path, sizeof path, "%s/vocab.json", dir);
+    MT_TRY(mt_file_writer_open(&file, path));
+    for (int64_t id = 0; id < v->token.count; id++) {
+        fputs(id ? ", \"" : "{\"", file.out);
+        put_token(file.out, &v->token, id, '"');
+        fprintf(file.out, ": %" PRId64, id);
+    }
+    fputs("}\n", file.out);
     return mt_file_writer_close(&file);
 }
 

@@ -47,8 +47,11 @@ typedef struct mt_vocabulary {
  * Fails, naming file, line and offset: cut short, a token twice, a merge of tokens that no line before it makes. */
 mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir);
 
-/* mt_vocabulary_save -- write it, whole or not at all. DIR must exist. */
+/* mt_vocabulary_save -- write it, whole or not at all. DIR must exist.
+ * mt_vocabulary_publish -- as Hugging Face's tokenizer of GPT-2 reads it, merges.txt and vocab.json, which says the id
+ * of each token; of characters, for which that has no files, vocab.bpe. */
 mt_status mt_vocabulary_save(const mt_vocabulary *vocabulary, const char *dir);
+mt_status mt_vocabulary_publish(const mt_vocabulary *vocabulary, const char *dir);
 void mt_vocabulary_free(mt_vocabulary *vocabulary); /* NULL is allowed */
 
 /* mt_vocabulary_new -- the bytes, without merges or end of text. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/given.h"
 #include "train/run_json.h"
 
 /* Weak: whoever plans runs defines it. (Not const: GCC would fold the NULL.) */
@@ -16,6 +17,7 @@ typedef mt_gpt2_run run;
 static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
     mt_gpt2_options *o = &r->opt;
+    char name[4096];
     *model = *rest = (mt_state){ 0 };
     mt_module_state(model, r->model);
     mt_state_setting(rest, "program", "train_gpt2");
@@ -28,7 +30,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_recipe_state(rest, &o->recipe);
     mt_state_setting(rest, "text checksum", "%s", mt_saving_sum(o->data));
     if (o->from)
-        mt_state_setting(rest, "from checksum", "%s", mt_saving_sum(o->from));
+        mt_state_setting(rest, "from checksum", "%s", mt_saving_sum(mt_given_file(name, o->from, "model.safetensors")));
     mt_loop_state(rest, &r->loop);
     mt_ema_state(rest, r->extras.ema);
     mt_loader_state(rest, r->train);
