@@ -137,8 +137,8 @@ static mt_status count_steps(options *o)
     if (o->tokens)
         o->steps = mt_ceil_div(o->tokens, each);
     if (o->steps <= o->recipe.warmup)
-        printf("The rate rises until the end: all %" PRId64 " steps are within --warmup %" PRId64 "\n", o->steps,
-               o->recipe.warmup);
+        printf("The learning rate rises until the end of the run: --warmup %" PRId64 ", --steps %" PRId64 "\n",
+               o->recipe.warmup, o->steps);
     return MT_OK;
 }
 

@@ -100,7 +100,7 @@ done
 diff -r "$dir"/{system,again}/step-40 && ok || bad "other bits after --minutes"
 run -o "$dir/again" --resume=auto && said 'steps=40 '
 # 5000 tokens are 40 steps of 128; a warm-up of 100 steps is longer.
-"$train" "${flags[@]}" --eval-every 20 --tokens 5000 --warmup 100 -o "$dir/tokens" >"$dir/log" 2>&1 && said ' steps=40 ' && said 'within --warmup 100'
+"$train" "${flags[@]}" --eval-every 20 --tokens 5000 --warmup 100 -o "$dir/tokens" >"$dir/log" 2>&1 && said ' steps=40 ' && said '--warmup 100, --steps 40'
 
 # evaluate finds the best checkpoint, and computes what the run had as its validation loss there.
 "$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 3 --windows 8 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"
