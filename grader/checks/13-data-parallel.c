@@ -304,7 +304,7 @@ static const choice_case hierarchical_seconds_cases[] = {
 };
 static const choice_case hierarchical_pick_cases[] = {
     { { 1, "the least time", "compute the times of all four, and take the least" }, CHOICE_PICK },
-    { { 1, "equal times", "of equal times take that of the first algorithm in mt_algorithm" }, CHOICE_EQUAL },
+    { { 1, "equal times", "of equal times take that of the first algorithm in mt_algorithm", MG_EASY }, CHOICE_EQUAL },
 };
 
 static const mg_group groups[] = {

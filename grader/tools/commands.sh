@@ -41,7 +41,7 @@ smallest() { # PROGRAM: options that make it end at once
     bench_views) echo "--size 64" ;;
     faults) echo "--quick --kills 2" ;;
     generate) echo "--tokens 2" ;;
-    train_gpt2) echo "--size toy --layers 2 --heads 1 --width 8 --block 8 --batch 4 --steps 1 --eval-every 1 --eval-batches 1 --quiet --overwrite" ;;
+    train_gpt2) echo "--size toy --layers 2 --heads 2 --width 8 --block 8 --batch 4 --steps 1 --eval-every 1 --eval-batches 1 --quiet --overwrite" ;;
     train_mnist) echo "--epochs 1 --hidden 8,8 --quiet --overwrite" ;;
     bench_collectives | bench_goodput | bench_pipe | bench_plan | overlap | plan | profile | systolic | tokenize | curve | strip) ;;
     *) echo --help ;;

@@ -153,7 +153,7 @@ perl -e '
         $text =~ s/^    .*$//gm;
         while ($text =~ /`([^`]+)`/g) {
             my ($quote, $line) = ($1, 1 + (substr($text, 0, $-[1]) =~ tr/\n//));
-            next if $quote !~ /[a-z]{3},? [a-z]{3}/ || $quote =~ m{^[A-Z]+=|^make |^\w+/\w|--};
+            next if $quote !~ /[a-z]{3},? [a-z]{3}/ || $quote =~ m{^[A-Z]+=|^make |^(?:sudo )?apt-get |^\w+/\w|--};
             $count{quote}++;
             in_source($page, $line, $quote =~ s/\n\s*/ /gr);
         }
