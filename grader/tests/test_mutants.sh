@@ -6,7 +6,7 @@ cd "$root"
 build=${BUILD:-build/release}
 for tool in rowverdict unnamed; do [ -x "$build/bin/$tool" ] || make -s "$build/bin/$tool"; done
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh
-unset SAMPLE UNTIL
+unset SAMPLE UNTIL SINCE
 unnamed() { printf '%s\n' "02.6 softmax: large logits" "02.7" | "$build/bin/unnamed" 02; }
 expect "a row that no mutant names" 1 "02.6 softmax: random rows" unnamed
 expect "a step names none of its rows" 1 "02.7 cross-entropy: random rows" unnamed

@@ -4,7 +4,7 @@
 set -e
 cd "$root"
 variants=$PWD/grader/tools/variants.sh
-unset SAMPLE UNTIL
+unset SAMPLE UNTIL SINCE
 export ROOT=$dir GRADE=$dir/grade
 cd "$ROOT"
 # graded NAME STATUS WORDS: variants.sh ends with STATUS and prints WORDS.
