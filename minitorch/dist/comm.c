@@ -87,7 +87,7 @@ void mt_comm_view_of(mt_comm_view *view, mt_comm *comm, int first, int stride, i
     MT_CHECK(
         stride >= 1 && first >= 0 && size >= 1 && first + (size - 1) * stride < comm->size && rank >= 0 &&
             rank < size && first + rank * stride == comm->rank,
-        "a view of %d of the %d ranks, from rank %d on and %d apart: all must exist, and rank %d, which calls, be one",
+        "a view of %d of %d ranks, from rank %d on and %d apart: it must have rank %d, which calls, and all must exist",
         size, comm->size, first, stride, comm->rank);
     *view = (mt_comm_view){ { .rank = rank, .size = size, .engine = &engine }, comm, first, stride };
 }

@@ -102,7 +102,7 @@ built api && for how in fast traced; do
     result $missing "api $how: every misuse at its line" "$work/log"
 done
 
-CUEMU_ARCH=sm_99 "$work/limits.fast" 1 >"$work/out" 2>"$work/log"
+CUEMU_ARCH=sm_99 ${RUN:-} "$work/limits.fast" 1 >"$work/out" 2>"$work/log"
 [ $? = 2 ] && grep -q 'CUEMU_ARCH=sm_99 is not known: set it to sm_75, sm_80, sm_86 or sm_90' "$work/log"
 result $? "a device that is not known" "$work/log"
 
