@@ -276,6 +276,21 @@ static question at_nodes_crossover(mt_rng *rng)
     return q;
 }
 
+/* Numbers with which the times of 2^k ranks are exact in doubles, in whatever order their terms are added. */
+static question exact(question q)
+{
+    double *times[] = { &q.network.latency, &q.network.byte_time, &q.nodes.inside.latency, &q.nodes.inside.byte_time };
+    for (int i = 0; i < MT_COUNT(times); i++)
+        *times[i] = ceil(*times[i] * 0x1p44) * 0x1p-44;
+    q.bytes = mt_ceil_div(q.bytes % (1 << 24), q.ranks) * q.ranks;
+    return q;
+}
+
+static bool is_power_of_two(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+
 /* In one node, and in nodes of one rank, a hierarchy is a ring. */
 void mg_13_hierarchical_pick(mg_run *run, const void *one_case)
 {
@@ -292,8 +307,10 @@ void mg_13_hierarchical_pick(mg_run *run, const void *one_case)
         question q[CALLS];
         for (int i = 0; i < CALLS; i++)
             do
-                q[i] = t.is == CROSSOVER_OF_NODES ? at_nodes_crossover(mg_rng(run)) : in_nodes(mg_rng(run), t.is);
-            while (about == CHOICE_EQUAL ? best_of(&q[i]) != 0 : is_close(&q[i]));
+                q[i] = t.is == CROSSOVER_OF_NODES ? at_nodes_crossover(mg_rng(run))
+                       : about == CHOICE_EQUAL    ? exact(in_nodes(mg_rng(run), t.is))
+                                                  : in_nodes(mg_rng(run), t.is);
+            while (about == CHOICE_EQUAL ? best_of(&q[i]) != 0 || !is_power_of_two(q[i].ranks) : is_close(&q[i]));
         ask_pick(run, "mt_hierarchical_pick", q);
     }
 }
