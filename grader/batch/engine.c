@@ -152,7 +152,7 @@ static mg_job *job_of(const char *line, mg_job *job, int64_t jobs, const mg_plan
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
 
-/* A job of which a task of an earlier batch has left the result. */
+/* A job whose result was left by a task of an earlier batch. */
 static mg_job *left_behind(mg_job *job, int64_t jobs, const mg_plan *plan)
 {
     for (int64_t i = 0; i < jobs; i++)
@@ -178,10 +178,10 @@ static mt_status write_list(const mg_job *job, int64_t jobs, const mg_plan *plan
 static char *next_line(const mg_tasks *tasks, mg_progress *progress, char *line, int size)
 {
     struct pollfd said = { .fd = fileno(tasks->said), .events = POLLIN };
-    for (bool told = false; poll(&said, 1, 1000) <= 0;) {
-        if (mg_stop && !told)
+    for (bool signalled = false; poll(&said, 1, 1000) <= 0;) {
+        if (mg_stop && !signalled)
             kill(tasks->pid, SIGTERM);
-        told = told || mg_stop;
+        signalled = signalled || mg_stop;
         mg_progress_tick(progress);
     }
     return fgets(line, size, tasks->said);

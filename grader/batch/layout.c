@@ -233,7 +233,7 @@ static void free_pieces(mg_handin *h, int64_t from, int64_t to)
     }
 }
 
-/* By key, the pieces of each in the order of time; a version of Autolab is whole, and the last one counts. */
+/* Sorts submissions by key, and their pieces by time. Autolab's versions are whole submissions: the last one counts. */
 static void sort(mg_class *class)
 {
     qsort(class->handin, (size_t)class->count, sizeof *class->handin, by_key);

@@ -76,10 +76,10 @@ static mg_job *wait_for_process(mg_pool *p)
     mg_job *job;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    for (bool told = false; !(job = ended_process(p));) {
-        if (mg_stop && !told)
+    for (bool signalled = false; !(job = ended_process(p));) {
+        if (mg_stop && !signalled)
             end_jobs(p, SIGTERM, false);
-        told = told || mg_stop;
+        signalled = signalled || mg_stop;
         end_jobs(p, SIGKILL, true);
         sigtimedwait(&child, NULL, &(struct timespec){ .tv_sec = 1 });
         if (p->progress)

@@ -127,7 +127,7 @@ static void far(mg_trial *t)
     draw(t, own, own);
 }
 
-/* Of bf16, only products in pairs lose subnormal numbers. */
+/* In bf16, only products that are computed in pairs lose subnormal numbers. */
 static void subnormal(mg_trial *t)
 {
     if (now.dtype == MT_F16)

@@ -44,8 +44,7 @@ static const mt_option flags[] = {
       "Size of the model of such a file: gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "export", 0, "PATH", MT_TEXT(options, export),
       "Write no text but the weights, as a safetensors file; into a folder (DIR/) also config.json and the vocabulary, "
-      "as "
-      "Hugging Face's transformers reads them" },
+      "in the layout of Hugging Face's transformers" },
     { "prompt", 'p', "TEXT", MT_TEXT(options, prompt), "Beginning of the text; default: a new line" },
     { "interactive", 'i', NULL, MT_FLAG(options, interactive),
       "Read prompts from standard input, each a line, until it ends" },
