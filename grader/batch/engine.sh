@@ -132,14 +132,14 @@ ssh_begin() {
     [ -s "$hosts" ] || refuse "ENGINE=ssh reads its machines from the file $hosts, and there is none: HOSTS=file, a line for each: [N/][user@]host, N graders"
 }
 
-# over JOBS TASK...
+# over JOBS TASK...: by bash, for which task() is written, whatever the login shell is there
 over() {
     local slots=$1 seq host start runtime send receive code signal rest pid
     shift
     [ $# -gt 0 ] || return
     grep -vE '^ *(#|$)' "$hosts" | { if [ -s "$left" ]; then grep -vE "(^|[/@])($(paste -sd'|' "$left"))$"; else cat; fi; } >"$folder/hosts"
     [ -s "$folder/hosts" ] || refuse "no machine of $hosts is left, see above"
-    printf '%s\n' "$@" | setpriv --pdeathsig KILL parallel --will-cite --sshloginfile "$folder/hosts" --jobs "$slots" --retries 3 \
+    printf '%s\n' "$@" | PARALLEL_SHELL=/bin/bash setpriv --pdeathsig KILL parallel --will-cite --sshloginfile "$folder/hosts" --jobs "$slots" --retries 3 \
         --joblog "$folder/joblog" "$(task) {}" >&2 &
     pid=$!
     trap 'kill $pid; sleep 0.2; kill $pid; exit 143' TERM INT HUP # the second signal ends what runs
