@@ -48,9 +48,9 @@ static const mt_option flags[] = {
 
 /* ---- a run ---------------------------------------------------------------------------------------- */
 
-/* What one thread did from begin to end. Lane 0 is the caller, others are workers in the order of their first load. */
+/* What one thread did from begin to end. */
 typedef struct span {
-    int lane;
+    int lane; /* its row in the picture (put_in_lanes): 0 is the caller, others are workers */
     bool loads;
     int64_t batch;
     double begin, end;
@@ -63,22 +63,11 @@ typedef struct run {
     int64_t workers, prefetch;
     double start, total; /* total and the spans count from start, in our seconds */
     mt_loader_stats stats;
-    pthread_mutex_t lock; /* of the next three */
-    pthread_t worker[LANES];
-    int lanes;
-    span *spans; /* [2 * batches], NULL: not recorded */
+    pthread_mutex_t lock; /* of the next two */
+    span *spans;          /* [2 * batches], NULL: not recorded */
     int64_t span_count;
+    int lanes;
 } run;
-
-static int lane_of_this_thread(run *r)
-{
-    pthread_t self = pthread_self();
-    for (int lane = 0; lane < r->lanes; lane++)
-        if (pthread_equal(r->worker[lane], self))
-            return lane;
-    r->worker[r->lanes] = self;
-    return r->lanes++;
-}
 
 /* Whether the span is new; the loader goes on to the next epoch, and loads its batch 0 while we compute on the last. */
 static bool is_news(const run *r, bool loads, int64_t batch)
@@ -97,7 +86,7 @@ static void spend(run *r, bool loads, int64_t batch, double seconds)
     double end = (r->clock->now(r->clock) - r->start) / r->unit;
     pthread_mutex_lock(&r->lock);
     if (r->spans && is_news(r, loads, batch))
-        r->spans[r->span_count++] = (span){ lane_of_this_thread(r), loads, batch, begin, end };
+        r->spans[r->span_count++] = (span){ 0, loads, batch, begin, end };
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -110,6 +99,29 @@ static mt_status get(const mt_dataset *set, int64_t index, mt_rng *rng, void *x,
     return MT_OK;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const span *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
+                                : (x->batch > y->batch) - (x->batch < y->batch);
+}
+
+/* A load is drawn with the first worker that is free. Which of two free threads really took it is chance, and a picture
+ * in simulated time is to be the same each time. */
+static void put_in_lanes(run *r)
+{
+    double free_at[LANES] = { 0 };
+    if (r->spans)
+        qsort(r->spans, (size_t)r->span_count, sizeof *r->spans, by_begin);
+    for (int64_t i = 0; i < r->span_count; i++) {
+        span *s = &r->spans[i];
+        for (s->lane = s->loads; s->loads && free_at[s->lane] > s->begin;)
+            s->lane++;
+        free_at[s->lane] = s->end;
+        r->lanes = s->lane < r->lanes ? r->lanes : s->lane + 1;
+    }
+}
+
 /* One epoch of `batches`; spans has room for twice as many, or is NULL. */
 static run run_epoch(const options *o, double load, int64_t workers, int64_t prefetch, int64_t batches, span *spans)
 {
@@ -120,7 +132,6 @@ static run run_epoch(const options *o, double load, int64_t workers, int64_t pre
               .compute = o->compute,
               .workers = workers,
               .prefetch = prefetch ? prefetch : 2 * workers,
-              .worker = { pthread_self() },
               .lanes = 1,
               .spans = spans };
     pthread_mutex_init(&r.lock, NULL);
@@ -138,6 +149,7 @@ static run run_epoch(const options *o, double load, int64_t workers, int64_t pre
     r.stats = mt_loader_stats_of(loader);
     mt_loader_free(loader);
     pthread_mutex_destroy(&r.lock);
+    put_in_lanes(&r);
     if (!o->real)
         mt_clock_sim_free(r.clock);
     return r;
