@@ -33,7 +33,8 @@ enum {
     A_FAR = 1 << 16,         /* or than a quarter of this, if its rows are spread over more floats, 64 pages; */
     A_NEAR = 1023,           /* and any panel of A if its rows are more floats apart than this: they share cache sets */
     B_REUSE = 8,             /* a panel of B is packed if more panels of A than this use it, */
-    B_NEAR = 1 << 19,        /* or if B has more elements, 2 MiB, and does not fit in L2 */
+    B_FAR_REUSE = 3,         /* or than this, if B has */
+    B_NEAR = 1 << 19,        /* more elements, 2 MiB, and does not fit in L2 */
     LINE = 16,               /* floats in a cache line */
 };
 
@@ -175,7 +176,7 @@ static void multiply_block(const mt_product *p, float *a_block, float *b_block)
 {
     int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->K * p->a.col > A_FAR ? A_REUSE / 4 : A_REUSE;
     bool copy_a = p->N > (p->a.row == 1 ? reuse * NR : VL) || p->a.row > A_NEAR,
-         copy_b = p->b.col != 1 || p->M > B_REUSE * MR || p->far;
+         copy_b = p->b.col != 1 || p->M > (p->far ? B_FAR_REUSE : B_REUSE) * MR;
     panel a[MC / MR], b[NC / NR];
     for (int64_t q = 0; q < rows; q++)
         a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1),
