@@ -171,7 +171,7 @@ EOF
 }
 
 slurm() {
-    local tries host
+    local tries i
     step "Slurm, two nodes"
     if [ $dry -eq 1 ]; then configuration; else
         mkdir -p "$dir"/munge "$dir"/ctld "$dir"/{mtn0,mtn1} && configuration >"$dir/slurm.conf"
@@ -183,7 +183,7 @@ slurm() {
     on "${hosts[0]}" runuser -u munge -- munged --force --key-file="$dir/munge/key" --socket="$dir/munge/socket" \
         --pid-file="$dir/munge/pid" --log-file="$dir/munge/log" --seed-file="$dir/munge/seed" 2>"$dir/munged.log" || return
     on "${hosts[0]}" slurmctld || return
-    for host in "${hosts[@]:0:2}"; do on "$host" slurmd -N "$host" || return; done
+    for i in 0 1; do on "${hosts[i]}" taskset -c $((i % $(nproc))) slurmd -N "${hosts[i]}" || return; done # CPUs=1
     [ $dry -eq 0 ] || return 0
     for ((tries = 0; tries < 100; tries++)); do
         [ "$(on "${hosts[0]}" sinfo -h -t idle -o %D 2>/dev/null)" = 2 ] && break
