@@ -22,7 +22,7 @@ void mg_watch_stack(char *top)
     (void)top;
 }
 
-enum { THREADS = 3, LIMIT = 10000 };
+enum { THREADS = 3, LIMIT = 10000, CLANG = __GNUC__ < 5 /* its loops call an OpenMP of its own, not libgomp */ };
 
 static atomic_int naps;
 
@@ -57,7 +57,7 @@ static int threads_of_a_loop(int iterations, bool guided)
     return count;
 }
 
-Test(sharing, every_thread_takes_an_iteration)
+Test(sharing, every_thread_takes_an_iteration, .disabled = CLANG)
 {
     for (int i = 0; i < 20; i++) {
         cr_assert_eq(threads_of_a_loop(THREADS, false), THREADS);
@@ -208,7 +208,7 @@ static void lend_by_turns(const mg_value *unused)
     take_turns(write_to_a_stack);
 }
 
-Test(sharing, memory_that_is_mapped_again_is_other_memory, .timeout = 60)
+Test(sharing, memory_that_is_mapped_again_is_other_memory, .disabled = CLANG, .timeout = 60)
 {
     cr_assert_eq(race_of(map_by_turns), 0, "of mmap");
     cr_assert_eq(race_of(lend_by_turns), 0, "a thread's stack");
@@ -216,7 +216,7 @@ Test(sharing, memory_that_is_mapped_again_is_other_memory, .timeout = 60)
 }
 
 /* Where the search itself calls memset, that must not wait for the search. */
-Test(sharing, a_critical_section_is_no_race, .timeout = 60)
+Test(sharing, a_critical_section_is_no_race, .disabled = CLANG, .timeout = 60)
 {
     cr_assert_eq(race_of(write_by_turns), 0);
     cr_assert_neq(race_of(write_at_once), 0);
@@ -224,7 +224,7 @@ Test(sharing, a_critical_section_is_no_race, .timeout = 60)
 }
 
 /* libgomp detaches one that a smaller team does not need: these are no threads of the unit. */
-Test(sharing, threads_of_libgomp_are_let_through, .timeout = 60)
+Test(sharing, threads_of_libgomp_are_let_through, .disabled = CLANG, .timeout = 60)
 {
 #pragma omp parallel num_threads(THREADS + 1)
     __asm__ volatile("");
