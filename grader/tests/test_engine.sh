@@ -190,7 +190,7 @@ if command -v parallel >/dev/null; then
 while [[ ${1:-} == -* ]]; do [[ $1 == -[lopiS] ]] && shift; shift; done
 host=${1#*@} && shift && { [ "${1:-}" != -- ] || shift; } && [ "$host" != dead ] || exit 255
 echo "$host" >>"$FAKE/ssh"
-exec bash -c "$*"
+exec env -u SHELL bash -c "$*"
 END
     fake && printf '%s\n' '# the pool' 1/a 1/dead 1/me@b >"$dir/hosts"
     all --engine ssh --hosts "$dir/hosts" --out "$dir/ssh"
