@@ -92,7 +92,8 @@ static void put_yaml(FILE *out, const job *j)
     fprintf(out,
             "# Each machine of the plan is a pod of one Job, so that a gang scheduler (Kueue, Volcano) starts all\n"
             "# or none. The image has minitorch and mpirun; of several machines, also sshd, and a headless\n"
-            "# Service \"plan\" names them.\n"
+            "# Service \"plan\" names them. With --out on a volume, a Job that was cut off continues when it is\n"
+            "# applied again.\n"
             "apiVersion: batch/v1\n"
             "kind: Job\n"
             "metadata:\n"
@@ -127,7 +128,7 @@ static void put_yaml(FILE *out, const job *j)
     fputs(j->ranks > 1 ? " build/release/bin/train_gpt2 --device cuda " : "build/release/bin/train_gpt2 --device cuda ",
           out);
     put_options(out, j);
-    fputs("\n", out);
+    fputs(" --resume=auto\n", out);
 }
 
 static void put_picture(FILE *out, const job *j)

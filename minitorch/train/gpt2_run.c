@@ -1,6 +1,7 @@
 /* gpt2_run.c -- the checkpoints of train_gpt2, its samples, and what its first step took; see gpt2_run.h. */
 #include "train/gpt2_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_state_real(rest, &r->val_loss, "val loss");
+    mt_state_real(rest, &r->norm, "grad norm");
     mt_team_state(r->team, rest, r->optim); /* last, as a team wants it */
     mt_amp_state(rest, r->extras.amp);      /* empty where the team divides the optimizer */
 }
@@ -123,6 +125,7 @@ mt_status mt_gpt2_run_save(void *user)
 {
     run *r = user;
     mt_state model, rest;
+    r->norm = rint(1e6 * r->optim->norm) / 1e6; /* ranks may add it up in another order */
     if (mt_team_divides(r->team))
         return move(r, true);
     if (!mt_team_first(r->team))
@@ -136,23 +139,25 @@ mt_status mt_gpt2_run_save(void *user)
     return status;
 }
 
-mt_status mt_gpt2_run_resume(run *r)
+static mt_status load(run *r)
 {
     mt_state model, rest;
-    mt_status status;
-    if (mt_team_divides(r->team)) {
-        MT_TRY(move(r, false));
-        return mt_loader_seek(r->train, mt_loader_place_of(r->train));
-    }
     lists_of(r, &model, &rest);
-    status = mt_team_whole(r->team);
+    mt_status status = mt_team_whole(r->team);
     if (status == MT_OK && mt_team_first(r->team))
         status = mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest);
     if (status == MT_OK && r->team)
         status = r->team->share(r->team, &model, &rest);
     mt_state_free(&model);
     mt_state_free(&rest);
-    return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
+    return status;
+}
+
+mt_status mt_gpt2_run_resume(run *r)
+{
+    MT_TRY(mt_team_divides(r->team) ? move(r, false) : load(r));
+    r->optim->norm = r->norm;
+    return mt_loader_seek(r->train, mt_loader_place_of(r->train));
 }
 
 /* ---- what the first step took on each rank, beside its plan ------------------------------------------------ */

@@ -46,6 +46,7 @@ typedef struct mt_gpt2_run {
     bool headed;             /* the head of the table is printed */
     double peak_flops;       /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
     double val_loss;         /* of the latest evaluation */
+    double norm;             /* of all gradients in the step of the latest checkpoint, as metrics.csv has it */
 } mt_gpt2_run;
 
 /* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan.

@@ -2,6 +2,7 @@
  * loaded. */
 #include "train/saving.h"
 #include "ckpt/checkpoint.h"
+#include "ckpt/commit.h"
 #include "ckpt/crc32c.h"
 #include "core/io.h"
 #include "models/classifier.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static mt_status resume(const char *text, void *step)
 {
@@ -32,14 +34,19 @@ const mt_option mt_saving_options[] = {
     { 0 },
 };
 
-/* "100, 200", the oldest first, for a message. */
+/* "100, 200", the oldest first, for a message. What a save that was cut off has left, without a manifest, is none. */
 static void list_steps(char *text, size_t size, const char *dir)
 {
+    char path[MT_PATH_SIZE + sizeof MT_MANIFEST];
     int64_t *steps = NULL, count = 0;
     *text = 0;
     if (mt_checkpoint_steps(&steps, &count, dir) == MT_OK)
-        for (size_t at = 0, i = (size_t)count; i-- > 0 && at < size;)
-            at += (size_t)snprintf(text + at, size - at, "%s%" PRId64, at ? ", " : "", steps[i]);
+        for (size_t at = 0, i = (size_t)count; i-- > 0 && at < size;) {
+            mt_checkpoint_path(path, dir, steps[i]);
+            strcat(path, "/" MT_MANIFEST);
+            if (access(path, F_OK) == 0)
+                at += (size_t)snprintf(text + at, size - at, "%s%" PRId64, at ? ", " : "", steps[i]);
+        }
     free(steps);
 }
 
