@@ -1,6 +1,6 @@
 # minitorch -- the entry point for every command. `make help` lists them.
 #
-#   FLAVOUR=release|debug|asan|tsan|calls   how to build (build/<flavour>/); calls: what runs can be recorded (make figures)
+#   FLAVOUR=release|portable|debug|asan|tsan|calls   how to build (build/<flavour>/); portable: make install; calls: make figures
 #   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or no CUDA (default: what is found; minitorch/cuda/cuda.mk)
 #   MINE="00 01"                      use your units of these labs (labs/), and the reference's of all others
 #   LAB=01 [STEP=01.2] [SEED=5eed01]  the lab to open, to grade, or to test with mutants; one step; the inputs of an earlier run
@@ -11,17 +11,17 @@
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
 # them quoted. These lines stand before the first $(shell), whose command has the same environment from make 4.4 on.
 unexport ROWS SUBMISSION STEP SEED LAB ARGS COURSE COMMAND DIR OUT REGRADE ENGINE HOSTS FORMAT EARLIER THRESHOLD LABS \
-    GDB ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS
+    GDB ENTRY CLUSTER SIZE VERIFY BOARD FROM NAME ROW WORDS PREFIX DESTDIR
 quote = '$(subst ','\'',$(value $(1)))'
 
 # A build uses all processors, unless -j was given. Here stand goals that only build and programs that run no make: a script
 # under another goal that calls make could not share this make's jobs. (make 4.3 shows -j of a make above in the environment only.)
-PARALLEL := all apps grader unit-programs emulator traced alike by-hand mnist gpt2 run train-mnist train-gpt2 generate plan grown build/%
+PARALLEL := all apps grader unit-programs emulator traced alike by-hand mnist gpt2 run train-mnist train-gpt2 generate plan grown install build/%
 ifeq ($(filter-out $(PARALLEL),$(MAKECMDGOALS))$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-FLAVOUR ?= release
+FLAVOUR ?= $(if $(filter install,$(MAKECMDGOALS)),portable,release)
 # The reference's units: sources, or in a course's release objects for several levels of processors, as checks and oracles (grader/release).
 REFERENCE := $(if $(wildcard solutions),solutions,reference)
 ifeq ($(REFERENCE),reference)
@@ -34,7 +34,7 @@ else
 LEVEL   :=
 LATER   :=
 endif
-MARCH   ?= native
+MARCH   ?= $(if $(filter portable,$(FLAVOUR)),$(if $(filter x86_64,$(shell uname -m)),x86-64-v3,armv8-a),native)
 CC      ?= gcc
 PYTHON  ?= /usr/bin/python3
 # make bench LAB=02 measures your units, make run LAB=04 runs and make pictures draws them; with MINE= the reference's.
@@ -53,13 +53,14 @@ B       := $(REF)$(if $(strip $(MINE)),-mine-$(subst $(space),-,$(strip $(MINE))
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 FLAGS_release := -O3 -march=$(MARCH)
+FLAGS_portable := $(FLAGS_release)
 FLAGS_debug   := -O1 -g -march=$(MARCH) -DMT_DEBUG
 FLAGS_asan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=thread
 # DWARF 4: of 5, addr2line 2.40 names the wrong file for functions of headers.
 FLAGS_calls   := -O0 -g1 -gdwarf-4 -march=$(MARCH) -finstrument-functions
 ifeq ($(FLAGS_$(FLAVOUR)),)
-$(error unknown FLAVOUR=$(FLAVOUR): use release, debug, asan, tsan or calls)
+$(error unknown FLAVOUR=$(FLAVOUR): use release, portable, debug, asan, tsan or calls)
 endif
 # For Zen 2 and 3 gcc splits the multiply-adds of a loop with one sum, and not those of one with several: the bits of a
 # product would depend on how many rows a thread has.

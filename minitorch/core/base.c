@@ -1,6 +1,8 @@
-/* base.c -- reporting of faults, the last error of each thread, warnings, the time. */
+/* base.c -- reporting of faults, the last error of each thread, warnings, the time; and whether the processor is one
+ * for which the program was compiled. */
 #include "core/base.h"
 
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,3 +90,34 @@ double mt_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+/* ---- the processor --------------------------------------------------------------------------------------- */
+
+#ifdef __x86_64__
+/* A feature that the processor lacks, if the compiler has used it: then it has defined the macro as 1. */
+#define TEXT(macro)           #macro
+#define LACKS(macro, feature) (*TEXT(macro) == '1' && !__builtin_cpu_supports(feature) ? feature : NULL)
+
+/* Before the program begins: one line instead of SIGILL. Its own instructions are those of every x86-64. */
+__attribute__((constructor(101), target("general-regs-only,no-bmi,no-bmi2"))) static void check_processor(void)
+{
+    __builtin_cpu_init();
+    const char *lacks[] = { LACKS(__SSE4_2__, "sse4.2"),
+                            LACKS(__AVX__, "avx"),
+                            LACKS(__AVX2__, "avx2"),
+                            LACKS(__FMA__, "fma"),
+                            LACKS(__BMI2__, "bmi2"),
+                            LACKS(__XOP__, "xop"),
+                            LACKS(__AVX512F__, "avx512f"),
+                            LACKS(__AVX512BW__, "avx512bw"),
+                            LACKS(__AVX512VL__, "avx512vl"),
+                            LACKS(__AVX512VBMI2__, "avx512vbmi2"),
+                            LACKS(__AVX512BF16__, "avx512bf16") };
+    for (int i = 0; i < MT_COUNT(lacks); i++)
+        if (lacks[i]) {
+            warnx("compiled for processors with %s, which this one lacks: build it here, or for an older MARCH",
+                  lacks[i]);
+            _Exit(1);
+        }
+}
+#endif

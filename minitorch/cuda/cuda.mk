@@ -2,13 +2,14 @@
 #
 #   CUDA=nvcc|emu|off   NVIDIA's toolkit; the emulator of minitorch/emulator, which needs g++ and no GPU; or none.
 #                       Default: nvcc where it and a GPU exist, else emu where g++ exists; off in sanitizer flavours,
-#                       because sanitizers do not support the emulator's switches of stacks.
+#                       because sanitizers do not support the emulator's switches of stacks, and without a GPU in what is
+#                       installed.
 
 on_path   = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)) $(2))))
 NVCC     ?= $(call on_path,nvcc,/usr/local/cuda/bin)
 GPU      := $(firstword $(wildcard /dev/nvidia[0-9]* /dev/dxg))
 ifeq ($(filter release debug,$(FLAVOUR)),)
-CUDA     ?= off
+CUDA     ?= $(if $(and $(filter portable,$(FLAVOUR)),$(NVCC),$(GPU)),nvcc,off)
 endif
 CUDA     ?= $(if $(and $(NVCC),$(GPU)),nvcc,$(if $(call on_path,g++),emu,off))
 ifeq ($(filter nvcc emu off,$(CUDA)),)
