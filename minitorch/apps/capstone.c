@@ -1,5 +1,6 @@
-/* capstone.c -- the last task of lab 15: plays a plan in the simulator, or trains GPT-2 within a budget of FLOPs, and
- * keeps the results on a leaderboard. labs/15-scale/README.md has the formats.
+/* capstone.c -- the last task of lab 15: plays a plan in the simulator, or trains GPT-2 within a budget of FLOPs, says
+ * how far the entry's predictions were off, and keeps the results on a leaderboard. labs/15-scale/README.md has the
+ * formats.
  *
  *     build/release/bin/capstone --entry labs/15-scale/entry.json
  *     build/release/bin/capstone --entry labs/15-scale/entry.json --train toy
@@ -7,6 +8,7 @@
  *     build/release/bin/capstone --verify 1a2b3c4d5e6f7081         # makes a result again from its file alone */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +51,31 @@ typedef struct entry {
     const options *opt;
     const char *where, *cluster_where; /* names of the files */
     cJSON *json, *cluster_json;
-    const cJSON *plan, *train;
+    const cJSON *plan, *train, *predict;
     mt_capstone capstone;
     mt_board_row row;
     cJSON *result;
 } entry;
 
+/* What an entry may predict: of its plan, and of training. NAN: nothing. */
+typedef struct prediction {
+    double days, dollars, gb; /* gb: the most that a device has */
+    double val_loss, steps;
+} prediction;
+
+enum { OF_PLAN = 3 }; /* the first ones */
+
+static const mt_key prediction_keys[] = {
+    MT_KEY_POSITIVE(prediction, "days", days, 1, 1e9),    MT_KEY_POSITIVE(prediction, "dollars", dollars, 1, 1e12),
+    MT_KEY_POSITIVE(prediction, "gb", gb, 1, 1e9),        MT_KEY_POSITIVE(prediction, "val_loss", val_loss, 1, 1000),
+    MT_KEY_POSITIVE(prediction, "steps", steps, 1, 1e12), { 0 },
+};
+
 static const mt_key entry_keys[] = {
     MT_KEY_TEXT(entry, "name", row.name, true),
     MT_KEY_ANY(entry, "plan", plan, false),
     MT_KEY_ANY(entry, "train", train, false),
+    MT_KEY_ANY(entry, "predict", predict, false),
     { 0 },
 };
 
@@ -70,6 +87,48 @@ static void add_number(entry *e, const char *name, double value)
     char text[40];
     snprintf(text, sizeof text, "%.17g", value);
     cJSON_AddRawToObject(e->result, name, text);
+}
+
+static bool is_of(const entry *e, int64_t key)
+{
+    return (key < OF_PLAN) == (e->row.kind == MT_BOARD_PLAN);
+}
+
+/* Reads what the entry predicts of this run, and prints it, before anything of the run is known. */
+static mt_status predict(prediction *p, const entry *e)
+{
+    char where[4200];
+    double *value = &p->days;
+    int64_t count = 0;
+    *p = (prediction){ NAN, NAN, NAN, NAN, NAN };
+    snprintf(where, sizeof where, "%s: \"predict\"", e->where);
+    MT_TRY(e->predict ? mt_keys_read(p, prediction_keys, e->predict, where) : MT_OK);
+    for (int64_t i = 0; prediction_keys[i].name; i++)
+        if (is_of(e, i) && !isnan(value[i]))
+            printf("%s%s %.6g", count++ ? ", " : "Predicted: ", prediction_keys[i].name, value[i]);
+    if (count == 0)
+        printf("Nothing is predicted: \"predict\": { %s } in the entry says what you expect, before you see it",
+               e->row.kind == MT_BOARD_PLAN ? "\"days\": 2, \"dollars\": 3000, \"gb\": 30"
+                                            : "\"val_loss\": 2, \"steps\": 1000");
+    printf("\n");
+    return MT_OK;
+}
+
+/* How far each prediction was off, and in the result the largest of these, in percent of what came. */
+static void compare(entry *e, const prediction *p, const prediction *came)
+{
+    const double *value = &p->days, *real = &came->days;
+    double most = -1;
+    for (int64_t i = 0; prediction_keys[i].name; i++) {
+        if (!is_of(e, i) || isnan(value[i]))
+            continue;
+        double off = 100 * (value[i] / real[i] - 1);
+        printf("  predicted %-8s %12.6g, came %12.6g: %.1f %% too %s\n", prediction_keys[i].name, value[i], real[i],
+               fabs(off), off < 0 ? "low" : "high");
+        most = fmax(most, fabs(off));
+    }
+    if (most >= 0)
+        add_number(e, "off_percent", most);
 }
 
 static void print_plan(const entry *e, const mt_capstone_plan *plan, const mt_capstone_score *s)
@@ -103,8 +162,10 @@ static mt_status play(entry *e)
     char where[4200];
     mt_capstone_plan plan;
     mt_capstone_score s;
+    prediction p;
     MT_TRY(find_part(where, e, e->plan, "plan"));
     MT_TRY(mt_capstone_plan_read(&plan, &e->capstone, e->plan, where));
+    MT_TRY(predict(&p, e));
     MT_TRY(mt_capstone_run(&s, &e->capstone, &plan, e->row.seed));
     print_plan(e, &plan, &s);
     const struct {
@@ -115,6 +176,7 @@ static mt_status play(entry *e)
                     { "lost_hours", s.lost }, { "saving_hours", s.saving }, { "waiting_hours", s.waiting } };
     for (int i = 0; i < MT_COUNT(numbers); i++)
         add_number(e, numbers[i].name, numbers[i].value);
+    compare(e, &p, &(prediction){ .days = s.days, .dollars = s.dollars, .gb = (double)s.peak / 1e9 });
     e->row.score = s.dollars, e->row.within = s.within;
     return MT_OK;
 }
@@ -125,6 +187,7 @@ static mt_status train(entry *e)
     const char *size = mt_board_kinds[e->row.kind];
     const options *o = e->opt;
     mt_budgeted_result r;
+    prediction p;
     mt_budgeted b = {
         .size = size, .data = o->data, .vocabulary = o->vocabulary, .out = out, .seed = e->row.seed, .quiet = o->quiet
     };
@@ -137,6 +200,7 @@ static mt_status train(entry *e)
     MT_TRY(mt_capstone_train(&b.flops, &b.windows, &e->capstone, size, e->cluster_where));
     if (e->row.kind == MT_BOARD_GPT2 && !o->data && access(b.data, R_OK) != 0)
         return mt_fail(MT_ERR_IO, "there is no %s: make capstone-train SIZE=gpt2 ENTRY=file makes it", b.data);
+    MT_TRY(predict(&p, e));
     MT_TRY(mt_budgeted_run(&r, &b));
     printf("%s: validation loss %.6f after %" PRId64 " steps, %.4g of %.4g FLOPs, %" PRId64 " tokens, seed %" PRId64
            "\n",
@@ -148,6 +212,7 @@ static mt_status train(entry *e)
     snprintf(weights, sizeof weights, "%08" PRIx32, r.weights);
     cJSON_AddStringToObject(e->result, "weights_crc32c", weights);
     cJSON_AddStringToObject(e->result, "data_crc32c", r.data);
+    compare(e, &p, &(prediction){ .val_loss = r.loss, .steps = (double)r.steps });
     e->row.score = r.loss, e->row.within = true;
     return MT_OK;
 }

@@ -191,13 +191,10 @@ static int compare(const void *x, const void *y)
 
 static void print_head(const mt_board_row *row)
 {
-    printf("%s%s, cluster file %08" PRIx32 "\n",
-           row->kind == MT_BOARD_PLAN ? "Plans in the simulator: dollars" : "GPT-2 trained, ",
-           row->kind == MT_BOARD_PLAN  ? ""
-           : row->kind == MT_BOARD_TOY ? "toy: validation loss"
-                                       : "124M: validation loss",
-           hash(&row->cluster, 1));
-    printf("  %4s %12s  %-24s %6s  %-16s  %-12s %s\n", "", "score", "name", "seed", "id", "commit", "begun");
+    static const char *const title[] = { "Plans in the simulator: dollars", "GPT-2 trained, toy: validation loss",
+                                         "GPT-2 trained, 124M: validation loss" };
+    printf("%s, cluster file %08" PRIx32 "\n", title[row->kind], hash(&row->cluster, 1));
+    printf("  %17s %7s  %-24s %6s  %-16s  %-12s %s\n", "score", "off %", "name", "seed", "id", "commit", "begun");
 }
 
 static void print_rows(const mt_board_row *rows, int64_t count)
@@ -205,13 +202,16 @@ static void print_rows(const mt_board_row *rows, int64_t count)
     int64_t place = 0;
     for (int64_t i = 0; i < count; i++) {
         const mt_board_row *r = &rows[i];
-        char text[24] = "over";
+        const cJSON *off = cJSON_GetObjectItemCaseSensitive(r->result, "off_percent"); /* left out: nothing predicted */
+        char text[24] = "over", most[24] = "-";
         if (i == 0 || compare_contest(r - 1, r) != 0)
             print_head(r), place = 0;
         if (r->within)
             snprintf(text, sizeof text, "%" PRId64, ++place);
-        printf("  %4s %12.*f  %-24.24s %6" PRId64 "  %-16s  %-12.12s %s\n", text, r->kind == MT_BOARD_PLAN ? 2 : 6,
-               r->score, r->name, r->seed, r->id, r->commit, r->started);
+        if (cJSON_IsNumber(off))
+            snprintf(most, sizeof most, "%.4g", off->valuedouble);
+        printf("  %4s %12.*f %7s  %-24.24s %6" PRId64 "  %-16s  %-12.12s %s\n", text, r->kind == MT_BOARD_PLAN ? 2 : 6,
+               r->score, most, r->name, r->seed, r->id, r->commit, r->started);
     }
 }
 

@@ -62,7 +62,7 @@ cp "$dir/first" "$dir/changed" && change "$dir/changed" 'entry="{}"' && capstone
 cp "$dir/first" "$dir/changed" && change "$dir/changed" seed=2 && capstone --verify "$dir/changed" && says 1 '"id" is not that of'
 cp "$dir/first" "$dir/changed" && change "$dir/changed" 'result.dollars="\u001b[2J"' && capstone --verify "$dir/changed" && says 1 'dollars: kept ?[2J'
 [[ $said != *$'\e'* ]] && ok || bad "a kept text reaches the terminal"
-cp "$dir/first" "$dir/changed" && change "$dir/changed" result.more=1 && capstone --verify "$dir/changed" && says 1 'kept 10 numbers and texts, now 9'
+cp "$dir/first" "$dir/changed" && change "$dir/changed" result.more=1 && capstone --verify "$dir/changed" && says 1 'kept 11 numbers and texts, now 10'
 for bytes in 0 1 100 2000; do
     head -c $bytes "$dir/first" >"$dir/changed" && capstone --verify "$dir/changed" && says 1 'make capstone ENTRY=file makes a result again'
 done
@@ -71,6 +71,17 @@ echo '{' >"$dir/board/broken.json" && mkdir "$dir/board/folder.json" && mkfifo "
 capstone && says 0 "$id" && [ "$(grep -c 'left out' <<<"$said")" = 4 ] && says 0 'remove such files'  || bad "the others: $said"
 rm -r "$dir"/board/{broken,folder,pipe,zero}.json
 capstone --verify 0123456789abcdef && says 1 'make leaderboard shows the ids'
+
+# Predictions: said before the run, compared after it; the largest miss is kept and shown, and those of another kind do not count.
+fresh && capstone --entry "$dir/entry.json" && says 0 'Nothing is predicted: "predict": { "days": 2, "dollars": 3000, "gb": 30 }' && plain=$(kept)
+python3 -c 'import json, sys; assert "off_percent" not in json.load(open(sys.argv[1]))["result"]' "$dir/board/$plain.json" && ok || bad "nothing was predicted"
+days=$(field "$plain" days) dollars=$(field "$plain" dollars)
+change "$dir/entry.json" "predict={\"days\": $(python3 -c "print($days * 1.25)"), \"dollars\": $(python3 -c "print($dollars * 0.9)"), \"val_loss\": 1}"
+capstone --entry "$dir/entry.json" && says 0 ': 25.0 % too high' && says 0 ': 10.0 % too low' && id=$(kept)
+[ "$(head -1 <<<"$said" | cut -d' ' -f1,2)" = "Predicted: days" ] && [[ $said != *val_loss* ]] && [ "$(grep -c '^  predicted' <<<"$said")" = 2 ] && ok || bad "predicted: $said"
+[ "$(field "$id" days)" = "$days" ] && [ "$(printf %.6f "$(field "$id" off_percent)")" = 25.000000 ] && ok || bad "off: $(field "$id" off_percent)"
+capstone --verify "$id" && says 0 ': equal'
+capstone && grep -E "^ .* 25  Ada .* $id" <<<"$said" >/dev/null && grep -E "^ .* -  Ada .* $plain" <<<"$said" >/dev/null && ok || bad "the board: $said"
 
 # Nothing fails, nothing is slow: sums of steps and saves, by hand. One device, so no messages.
 fresh && change "$dir/cluster.json" pools.a100.mtbf_hours pools.a100.slow_every_hours run.tokens=1e9 storage_gb_s=4
@@ -143,6 +154,9 @@ refused entry '"dp": write a whole number' 'plan.dp="8"'
 refused entry '"save_every" is missing' plan.save_every
 refused entry 'printable' 'name="\u001b[2J"'
 refused entry '"plan" is missing' plan
+refused entry '"predict": "days": write a number above 0' 'predict={"days": -1}'
+refused entry '"predict": there is no key "hours"' 'predict={"hours": 1}'
+refused entry '"predict": this is not a JSON object' predict=3
 fresh && change "$dir/cluster.json" run.batch=65536 && change "$dir/entry.json" plan.pp=48 plan.dp=1 plan.zero=0 plan.micro_batch=1
 capstone --entry "$dir/entry.json" && says 1 'write a larger "micro_batch"'
 fresh && echo '{"name": "Ada", "plan": {"dp": 1, "dp": 2}}' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 '"dp" stands there twice'
@@ -176,6 +190,8 @@ least = 6 * 2 * T * L * 12 * C * C
 assert least < flops / steps < 1.3 * least, (least, flops / steps)' "$(field "$id" flops)" "$(field "$id" steps)" "$(field "$id" val_loss)" && ok || bad "training: $said"
 capstone --quiet --verify "$id" && says 0 ': equal'
 capstone && says 0 'GPT-2 trained, toy'
+steps=$(field "$id" steps) && change "$dir/entry.json" "predict={\"steps\": $((2 * ${steps%.*})), \"days\": 3}"
+capstone --quiet --forget --train toy --entry "$dir/entry.json" && says 0 "came $(printf %12d "${steps%.*}"): 100.0 % too high" && [[ $said != *days* ]] && ok || bad "predicted steps: $said"
 echo 'and more' >>"$dir/text" && capstone --quiet --verify "$id" && says 1 'data_crc32c: kept'
 refused_training() { fresh && change "$dir/$1.json" "${@:3}" && capstone --quiet --train toy --entry "$dir/entry.json" && says 1 "$2"; }
 refused_training cluster 'write a smaller "batch"' train.toy.flops=1000
