@@ -23,6 +23,7 @@ pages=("$@")
 smallest() { # PROGRAM: options that make it end at once
     case $1 in
     attention_share) echo "--size toy --layers 1 --tokens 64 --rounds 1" ;;
+    bench_access) echo "--megabytes 1 --rounds 1" ;;
     bench_attention) echo "--heads 1 --width 8 --rounds 1" ;;
     bench_activations) echo "--elements 64 --rounds 1" ;;
     bench_allocator) echo "--size toy --batch 1 --time 16 --steps 3 --rounds 1" ;;
