@@ -70,6 +70,7 @@
 #include "dist/zero.h"                  /* ... with the optimizer's state in parts          lab 13 */
 #include "dist/compress.h"              /* fewer bytes for them                             lab 13 */
 #include "dist/local.h"                 /* several steps between two exchanges              lab 13 */
+#include "dist/server.h"                /* weights on one rank, which waits for no other    lab 13 */
 #include "parallel/mesh.h"              /* ranks in a grid: data, pipeline, tensor          lab 14 */
 #include "parallel/tensor_parallel.h"   /* layers whose matrices are divided among ranks    lab 14 */
 #include "parallel/sequence_parallel.h" /* and tokens, outside the products                 lab 14 */

@@ -1,5 +1,5 @@
 /* 13-data-parallel.c -- the rows of lab 13. How they run: 13-collectives.c, 13-messages.c, 13-choice.c, 13-buckets.c,
- * 13-ddp.c, 13-zero.c, 13-compress.c, 13-topk.c, 13-local.c. */
+ * 13-ddp.c, 13-zero.c, 13-compress.c, 13-topk.c, 13-local.c, 13-server.c, 13-order.c. */
 #include "checks/13-data-parallel.h"
 #include "checks/13-training.h"
 
@@ -307,6 +307,27 @@ static const choice_case hierarchical_pick_cases[] = {
     { { 1, "equal times", "of equal times take that of the first algorithm in mt_algorithm", MG_EASY }, CHOICE_EQUAL },
 };
 
+/* ---- 13.23 and 13.24 a parameter server */
+static const server_case server_cases[] = {
+    { { 3, "values",
+        "weights go out as they are at that event; a gradient changes them before the next event, by -lr times it" },
+      SERVER_VALUES },
+    { { 2, "messages and bytes", "each pull is one message from rank 0, each push one to it, of n f32" },
+      SERVER_MESSAGES },
+    { { 1, "time", "a worker computes once for each of its pushes, and for none of the others'" }, SERVER_TIME },
+    { { 1, "a message fails", "return the status of the message at once: no message and no gradient follows it" },
+      SERVER_FAILS },
+    { { 1, "what arrives counts", "a rank knows of the others only what messages bring" }, SERVER_CHANGED },
+};
+static const server_case order_cases[] = {
+    { { 2, "speeds", "a worker pulls as soon as it has pushed; the gradient that is ready first is pushed first" },
+      ORDER_SPEEDS },
+    { { 3, "the bound", "a worker with c pushes waits until every worker has at least c - bound of them" },
+      ORDER_BOUND },
+    { { 1, "pushes at the same time", "of these the lowest worker is first; what it allows to pull follows at once" },
+      ORDER_EQUAL },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("13.1", "reduce-scatter", mg_13_ranks, scatter_cases),
     MG_GROUP("13.2", "all-gather", mg_13_ranks, gather_cases),
@@ -337,6 +358,8 @@ static const mg_group groups[] = {
     MG_GROUP("13.21", "hierarchy", mg_13_ranks, hierarchy_cases),
     MG_GROUP("13.22", "seconds", mg_13_hierarchical_seconds, hierarchical_seconds_cases),
     MG_GROUP("13.22", "pick", mg_13_hierarchical_pick, hierarchical_pick_cases),
+    MG_GROUP("13.23", "server", mg_13_server, server_cases),
+    MG_GROUP("13.24", "order", mg_13_server_order, order_cases),
 };
 
 // clang-format on

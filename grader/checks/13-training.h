@@ -107,3 +107,24 @@ typedef struct outer_case {
 } outer_case;
 
 void mg_13_outer(mg_run *run, const void *one_case); /* an outer_case */
+
+/* ---- a parameter server: 13-server.c, 13-order.c --------------------------------------------------------------- */
+
+typedef enum server_about {
+    SERVER_VALUES,
+    SERVER_MESSAGES,
+    SERVER_TIME,    /* as long as the events say */
+    SERVER_FAILS,   /* each message of each rank fails once */
+    SERVER_CHANGED, /* each message of each rank brings another number once */
+    ORDER_SPEEDS,   /* no bound */
+    ORDER_BOUND,
+    ORDER_EQUAL, /* pushes at the same time */
+} server_about;
+
+typedef struct server_case {
+    mg_case head;
+    server_about about;
+} server_case;
+
+void mg_13_server(mg_run *run, const void *one_case);       /* a server_case */
+void mg_13_server_order(mg_run *run, const void *one_case); /* a server_case */

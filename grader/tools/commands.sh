@@ -35,6 +35,7 @@ smallest() { # PROGRAM: options that make it end at once
     bench_mlp) echo "--samples 64 --epochs 1" ;;
     bench_optim) echo "--params 65536 --rounds 1" ;;
     bench_precision) echo "--steps 1 --rounds 1" ;;
+    bench_server) echo "--limit 40" ;;
     bench_sharing) echo "--bytes 4096" ;;
     bench_stack) echo "--samples 64 --rounds 1" ;;
     bench_tape) echo "--nodes 10 --rounds 1" ;;

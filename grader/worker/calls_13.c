@@ -3,6 +3,7 @@
 #include "dist/comm_thread.h"
 #include "dist/compress.h"
 #include "dist/ddp.h"
+#include "dist/server.h"
 #include "dist/zero.h"
 #include "worker/calls_13.h"
 #include "worker/calls_13_training.h"
@@ -103,6 +104,8 @@ static void hierarchical_pick(const mg_value *v)
 // clang-format off
 #define CALLS(CALL, RESULT)                                                                                        \
     RESULT(mt_buckets_plan, I64(buckets)[0], ARRAY(bucket)->ptr, I64(begin), ARRAY(begin)->count - 1, N(limit))    \
+    RESULT(mt_server_order, I64(count)[0], ARRAY(events)->ptr, N(updates), (const double *)I64(seconds),              \
+           (int)ARRAY(seconds)->count, N(bound))                                                                      \
     CALL(mt_zero_overlap, F(into), N(begin), N(begin) + ARRAY(into)->count, F(from), N(from_begin),                \
          N(from_begin) + ARRAY(from)->count)                                                                       \
     CALL(mt_onebit_pack, U8(message), F(error), F(x), ARRAY(x)->count)                                             \
@@ -123,5 +126,6 @@ const mg_function mg_calls_13[] = {
     { "mt_onebit_all_reduce", mg_call_onebit },
     { "mt_topk_all_reduce", mg_call_topk },
     { "mt_outer_step", mg_call_outer },
+    { "mt_server_run", mg_call_server },
     { NULL, NULL },
 };

@@ -34,3 +34,4 @@ void mg_call_zero(const mg_value *v);
 void mg_call_onebit(const mg_value *v);
 void mg_call_topk(const mg_value *v);
 void mg_call_outer(const mg_value *v);
+void mg_call_server(const mg_value *v);
