@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     fclose(file);
     mt_curve curve = curve_of(names);
     if (rows < 2)
-        printf("The numbers are in %s; a curve takes two evaluations\n", csv);
+        printf("The numbers are in %s; a curve takes two rows\n", csv);
     else if (mt_curve_svg(svg, csv, &curve) == MT_OK)
         printf("The curve is in %s, its numbers in %s\n", svg, csv);
     else

@@ -4,8 +4,10 @@
 #include "core/io.h"
 
 #include <errno.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,65 @@ static void put_text(FILE *script, const char *what, const char *text)
         fprintf(script, *text == '\'' ? "''" : "%c", *text);
     fputs("'\n", script);
 }
+
+/* ---- the left axis --------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 64 };
+
+static bool on_left(const mt_curve *curve, const char *column)
+{
+    for (int i = 0; i < MT_CURVE_LINES && curve->line[i].column; i++)
+        if (curve->line[i].axis == MT_CURVE_LEFT && strcmp(curve->line[i].column, column) == 0)
+            return true;
+    return false;
+}
+
+/* The least and the largest value of the columns on the left axis; low > high: there is none. */
+static void range_of(double *low, double *high, const char *csv, const mt_curve *curve)
+{
+    char *line = NULL, *at, *field, *end;
+    size_t room = 0;
+    bool left[COLUMNS] = { 0 };
+    FILE *file = fopen(csv, "re");
+    *low = INFINITY, *high = -INFINITY;
+    for (bool names = true; file && getline(&line, &room, file) > 0; names = false) {
+        at = line;
+        line[strcspn(line, "\n")] = 0;
+        for (int column = 0; column < COLUMNS && (field = strsep(&at, ",")); column++) {
+            double value = names ? NAN : strtod(field, &end);
+            if (names)
+                left[column] = on_left(curve, field);
+            else if (left[column] && end > field && isfinite(value))
+                *low = fmin(*low, value), *high = fmax(*high, value);
+        }
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+/* A range with a margin. Below three decades 10, 20, 50, 100 ... have labels, above only the powers of ten. */
+static void put_left_axis(FILE *script, const char *csv, const mt_curve *curve)
+{
+    double low, high;
+    range_of(&low, &high, csv, curve);
+    if (!(high > low))
+        return;
+    bool logarithmic = low > 0 && high >= 10 * low;
+    double margin = logarithmic ? 0 : 0.04 * (high - low), factor = logarithmic ? 1.1 : 1;
+    fprintf(script, "set yrange [%.9g:%.9g]\n", (low - margin) / factor, (high + margin) * factor);
+    if (!logarithmic)
+        return;
+    fputs("set logscale y\n", script);
+    if (high >= 1000 * low)
+        return;
+    fputs("set ytics (", script);
+    for (int power = (int)floor(log10(low)); power <= (int)ceil(log10(high)); power++)
+        fprintf(script, "1e%d, 2e%d, 5e%d, ", power, power, power);
+    fprintf(script, "%.9g)\n", high * 10); /* outside: a list has no comma at its end */
+}
+
+/* ---- the script ------------------------------------------------------------------------------------------ */
 
 static void plot_lines(FILE *script, const mt_curve *curve, int lines, const char *const *colors)
 {
@@ -48,12 +109,13 @@ static void put_script(FILE *script, const char *csv, const mt_curve *curve)
     int lines = 0;
     fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
-          "set grid lc rgb '#dddddd'\nset key below height 1\nset format y '%g'\n",
+          "set grid lc rgb '#dddddd'\nset key below height 1\nset format y '%g'\nset datafile missing ''\n",
           script);
-    fputs(curve->stacked ? "set key rmargin top vertical Left reverse samplen 2 width -4\nset yrange [0:*]\n"
-                           "set autoscale xfix\n"
-                         : "set logscale y\n",
-          script);
+    if (curve->stacked)
+        fputs("set key rmargin top vertical Left reverse samplen 2 width -4\nset yrange [0:*]\nset autoscale xfix\n",
+              script);
+    else
+        put_left_axis(script, csv, curve);
     put_text(script, "set title", curve->title);
     put_text(script, "set xlabel", curve->x);
     put_text(script, "set ylabel", curve->left);

@@ -1,5 +1,5 @@
-/* test_run_files.c -- files and output of programs: metrics that are complete at any moment, curves, progress lines,
- * options of the command line, folders. */
+/* test_run_files.c -- files and output of programs: metrics that are complete at any moment, progress lines, options
+ * of the command line, folders. */
 #include "aborts.h"
 
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 
 #include "core/device.h"
 #include "cli/cli.h"
-#include "prof/curve.h"
 #include "prof/metrics_csv.h"
 #include "cli/progress.h"
 
@@ -136,66 +135,6 @@ Test(run_files, metrics_to_a_path_that_cannot_be_written)
     mt_metrics *metrics = NULL;
     cr_expect_eq(mt_metrics_open(&metrics, path_of("no/such/m.csv"), "a"), MT_ERR_IO);
     cr_expect(metrics == NULL && strstr(mt_last_error(), "no/such/m.csv") != NULL, "%s", mt_last_error());
-}
-
-/* ---- curve -------------------------------------------------------------------------------------- */
-
-static const mt_curve curve = {
-    .title = "a title",
-    .x = "epoch",
-    .left = "loss",
-    .line = { { "loss", "the loss", MT_CURVE_LEFT } },
-};
-
-static void put_metrics(const char *path)
-{
-    mt_metrics *metrics;
-    cr_assert_eq(mt_metrics_open(&metrics, path, "epoch,loss"), MT_OK);
-    mt_metrics_row(metrics, "1,0.5");
-    mt_metrics_row(metrics, "2,0.25");
-    mt_metrics_close(metrics);
-}
-
-Test(run_files, curve_is_drawn)
-{
-    if (system("command -v gnuplot >/dev/null") != 0)
-        cr_skip_test("gnuplot is not installed");
-    const char *csv = path_of("it's; $(a) name.csv"), *svg = path_of("it's a curve.svg");
-    put_metrics(csv);
-    cr_assert_eq(mt_curve_svg(svg, csv, &curve), MT_OK, "%s", mt_last_error());
-    cr_expect(strstr(text_of(svg), "<svg") != NULL && strstr(text_of(svg), "a title") != NULL);
-}
-
-Test(run_files, curve_fails_without_a_trace)
-{
-    if (system("command -v gnuplot >/dev/null") != 0)
-        cr_skip_test("gnuplot is not installed");
-    const char *svg = path_of("curve.svg");
-    cr_assert(freopen("/dev/null", "w", stderr) != NULL); /* gnuplot will complain */
-    cr_expect_eq(mt_curve_svg(svg, path_of("nonesuch.csv"), &curve), MT_ERR_IO);
-    cr_expect(rmdir(dir) == 0, "something was left behind");
-}
-
-Test(run_files, curve_to_a_path_that_cannot_be_written_prints_nothing)
-{
-    if (system("command -v gnuplot >/dev/null") != 0)
-        cr_skip_test("gnuplot is not installed");
-    const char *csv = path_of("m.csv"), *printed = path_of("printed");
-    put_metrics(csv);
-    cr_assert(freopen(printed, "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL);
-    cr_expect_eq(mt_curve_svg(path_of("nonesuch/c.svg"), csv, &curve), MT_ERR_IO);
-    cr_expect(strstr(mt_last_error(), "nonesuch/c.svg: No such file") != NULL, "%s", mt_last_error());
-    cr_expect_str_eq(text_of(printed), "", "gnuplot drew onto standard output");
-}
-
-Test(run_files, curve_without_gnuplot)
-{
-    const char *csv = path_of("m.csv");
-    put_metrics(csv);
-    setenv("PATH", "/nonesuch", 1);
-    cr_expect_eq(mt_curve_svg(path_of("c.svg"), csv, &curve), MT_ERR_UNAVAILABLE);
-    setenv("PATH", "/usr/bin:/bin", 1);
-    cr_expect(strstr(mt_last_error(), "apt install gnuplot") != NULL, "%s", mt_last_error());
 }
 
 /* ---- progress, numbers, folders ------------------------------------------------------------------- */
@@ -368,7 +307,9 @@ Test(run_files, folders)
     cr_expect_eq(mt_cli_folder(path_of("a/b/c")), MT_OK, "%s", mt_last_error());
     cr_expect_eq(mt_cli_folder(path_of("a/b/c/")), MT_OK, "%s", mt_last_error());
     cr_expect(stat(path_of("a/b/c"), &info) == 0 && S_ISDIR(info.st_mode));
-    put_metrics(path_of("file"));
+    mt_metrics *file;
+    cr_assert_eq(mt_metrics_open(&file, path_of("file"), "a file"), MT_OK);
+    mt_metrics_close(file);
     cr_expect_eq(mt_cli_folder(path_of("file")), MT_ERR_IO);
     cr_expect_eq(mt_cli_folder(path_of("file/x")), MT_ERR_IO);
     cr_expect_eq(mt_cli_folder(""), MT_ERR_ARGUMENT);
