@@ -29,7 +29,7 @@ cp "$dir/run/metrics.csv" "$dir/one.csv"
 results >"$dir/one"
 check 'trains' [ $status = 0 ]
 check 'better than guessing by far' eval 'awk -F, "END { exit !(\$4 > 0.7) }" "$dir/one.csv"'
-check 'a row for every epoch' [ "$(wc -l <"$dir/one.csv")" = 4 ]
+check 'a row for every epoch, and one before the first' [ "$(wc -l <"$dir/one.csv")" = 5 ]
 check 'the last line is for machines' eval 'grep -qE "^train_mnist: test_accuracy=0\.[0-9]{4} epochs=3 seconds=[0-9.]+ epoch_seconds=[0-9.]+ data=digits$" <<<"$(last)"'
 matrix=$(awk 'NF == 11 && $1 ~ /^[0-9]$/ { for (i = 2; i <= NF; i++) n += $i; rows++ } END { print rows, n }' "$dir/out")
 check 'the confusion matrix counts every test image' [ "$matrix" = '10 1000' ]
@@ -66,7 +66,7 @@ done
 check 'checkpoints of the same bits' diff -r "$dir/run/step-174" "$dir/one-run/step-174"
 (cd "$dir" && exec "$bin/train_mnist" --data "$dir/digits" --out "$dir/broken" --epochs 3 --quiet --save-every 5 --async-save --threads 1) >"$dir/out" 2>"$dir/log" &
 child=$!
-await $child '[ "$(cat "$dir/broken/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ]'
+await $child '[ "$(cat "$dir/broken/metrics.csv" 2>/dev/null | wc -l)" -ge 3 ]'
 kill -9 $child
 wait $child 2>/dev/null
 check 'run.json of a run that was killed' grep -q '"status":.*"running"' "$dir/broken/run.json"
@@ -87,9 +87,9 @@ check '... which has no vocabulary' refused 'vocab.bpe'
 run "$bin/evaluate" "$dir/none"
 check 'evaluate: no folder' refused "$dir/none: No such file or directory"
 train --epochs 9 --lr 1e-9 --min-delta 0.9 --patience 2 --hidden 16
-check 'ends early, without a better evaluation' eval 'grep -q " epochs=3 " <<<"$(last)" && [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd" ")" = "epoch 1 2 3" ]'
+check 'ends early, without a better evaluation' eval 'grep -q " epochs=3 " <<<"$(last)" && [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd" ")" = "epoch 0 1 2 3" ]'
 train --epochs 2 --hold-out 0 --hidden 16
-check 'without validation the last weights are tested' eval '[ $status = 0 ] && [ "$(head -1 "$dir/run/metrics.csv")" = epoch,loss,seconds,loss_scale ] && ! grep -q "best weights" "$dir/out" && [ ! -s "$dir/log" ]'
+check 'without validation the last weights are tested' eval '[ $status = 0 ] && [ "$(head -1 "$dir/run/metrics.csv")" = epoch,loss,seconds,step,lr,samples_per_second,loss_scale,grad_norm,memory_peak_bytes,mfu_ratio ] && ! grep -q "best weights" "$dir/out" && [ ! -s "$dir/log" ]'
 train --hold-out 4000
 check 'no image left to train with' refused '--hold-out: there are 4000 training images'
 for optimizer in sgd momentum rmsprop adam adamw lion adafactor muon; do
@@ -101,9 +101,9 @@ for schedule in constant cosine step exponential triangular; do
     check "learns with the schedule $schedule" eval '[ $status = 0 ] && last | awk -F"[= ]" "{ exit !(\$3 > 0.5) }"'
 done
 train --epochs 3 --eval-every 2 --hidden 16
-check 'tests every two epochs, and at the end' [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd' ')" = 'epoch 2 3' ]
+check 'tests every two epochs, and at the end' [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd' ')" = 'epoch 0 2 3' ]
 train --epochs 1 --eval-steps 29 --hidden 16 # of 58
-check 'tests within an epoch' [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd' ')" = 'epoch 0.5 1' ]
+check 'tests within an epoch' [ "$(cut -d, -f1 "$dir/run/metrics.csv" | paste -sd' ')" = 'epoch 0 0.5 1' ]
 train --epochs 1 --hidden 16 --trace --workers 2
 check 'a recording, and the command that reads it' grep -qx "The profile is recorded in $dir/run/spans.bin; to read it: $bin/profile $dir/run" "$dir/out"
 run "$bin/profile" "$dir/run"
@@ -138,12 +138,12 @@ run bash -c 'ulimit -f 64; trap "" XFSZ; exec "$@"' - "$bin/train_mnist" --data 
 check 'a full disk: weights that are lost are a failure' refused 'step-58/model-00001-of-00001.safetensors: File too large'
 check '... and nothing half-written is left' [ "$(cd "$dir/run" && echo *)" = 'metrics.csv run.json' ]
 
-# A run that would take hours is stopped as soon as its first row is there.
+# A run that would take hours is stopped as soon as the row of its first epoch is there.
 rm -rf "$dir/run"
 (cd "$dir" && exec "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --epochs 100000 --hidden 16 --threads 1) >"$dir/out" 2>"$dir/log" &
 child=$!
 for _ in $(seq 300); do
-    [ "$(cat "$dir/run/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ] && break
+    [ "$(cat "$dir/run/metrics.csv" 2>/dev/null | wc -l)" -ge 3 ] && break
     sleep 0.1
 done
 kill -TERM $child # bash lets children in the background ignore INT
@@ -153,7 +153,7 @@ check 'stopped: 128 + the signal' [ $status = 143 ]
 check '... says where it stopped' said 'stopped after step'
 check '... in run.json too' grep -q '"status":.*"stopped"' "$dir/run/run.json"
 check '... names the file' grep -q "$dir/run/metrics.csv" "$dir/out"
-check '... whose rows are whole' eval 'awk -F, "NF != 6 { exit 1 }" "$dir/run/metrics.csv" && [ -z "$(tail -c 1 "$dir/run/metrics.csv")" ]'
+check '... whose rows are whole' eval 'awk -F, "NF != 12 { exit 1 }" "$dir/run/metrics.csv" && [ -z "$(tail -c 1 "$dir/run/metrics.csv")" ]'
 check '... and nothing half-written' eval '[ -z "$(find "$dir/run" -name "*.tmp")" ]'
 
 train --bogus

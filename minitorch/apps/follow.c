@@ -1,5 +1,6 @@
 /* follow.c -- shows a training run to other programs, from its files: metrics.csv as events for TensorBoard, and the
- * latest row of steps.csv (of metrics.csv where that is not there) to Prometheus. Training programs start it
+ * latest row of steps.csv (of metrics.csv where that is not there) to Prometheus; of a column that it leaves empty the
+ * latest value. Training programs start it
  * where --tensorboard or --metrics-port is given; it ends with the run. See docs/MONITORING.md. */
 #include <math.h>
 #include <stdio.h>
@@ -25,13 +26,15 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-enum { LINE = 4096 };
+enum { LINE = 4096, COLUMNS = 64 };
 
 /* A CSV file that may grow. */
 typedef struct table {
     FILE *in;  /* NULL: there is none */
     off_t end; /* of the rows that were read */
     char names[LINE], row[LINE];
+    double value[COLUMNS]; /* the latest of each column that has had one */
+    bool has[COLUMNS];
 } table;
 
 /* A line that is complete. */
@@ -58,6 +61,8 @@ static const struct {
 } known[] = {
     { "step", "Steps done, those before a restart included." },
     { "loss", "Training loss of the latest step." },
+    { "lr", "Learning rate of the latest step." },
+    { "grad_norm", "Norm of all gradients of the latest step, before it is limited." },
     { "first_step", "Steps done when this process began: above 0 after a restart." },
     { "start_time_seconds", "When this process began; it changes at each restart." },
     { "samples_total", "Samples trained on by this process and its ranks." },
@@ -91,17 +96,30 @@ static int put(char *page, int at, const char *name, double value)
     return at + n < MT_PAGE ? at + n : at;
 }
 
-/* A metric for each column of the latest row. */
+/* The values of a row in the place of older ones. */
+static void read_row(table *t)
+{
+    char *value = t->row, *end;
+    for (int column = 0; column < COLUMNS && *value; column++, value = end + (*end == ',')) {
+        double number = strtod(value, &end);
+        if (end > value)
+            t->value[column] = number, t->has[column] = true;
+        end += strcspn(end, ",");
+    }
+}
+
+/* A metric for each column that has a value. */
 static void render(void *user, char page[MT_PAGE])
 {
     table *t = user;
-    char names[LINE], *at = names, *value = t->row;
+    char names[LINE], *at = names, *name;
     int n = 0;
     while (next_line(t, t->row))
-        continue;
+        read_row(t);
     snprintf(names, sizeof names, "%.*s", (int)strcspn(t->names, "\n"), t->names);
-    for (char *name; *value && (name = strsep(&at, ",")); value += *value == ',')
-        n = put(page, n, name, strtod(value, &value));
+    for (int column = 0; column < COLUMNS && (name = strsep(&at, ",")); column++)
+        if (t->has[column])
+            n = put(page, n, name, t->value[column]);
     page[n] = 0;
 }
 

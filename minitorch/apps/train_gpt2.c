@@ -1,9 +1,9 @@
 /* train_gpt2.c -- the loop of gpt2.c, with all that a long run needs: options, validation, checkpoints, ranks, sizes.
  *
- * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, vocab.bpe (the tokens), step-N
- * (checkpoints, ckpt/checkpoint.h), with --metrics-port steps.csv. Killed at any moment, `--resume` with the same flags
- * continues from the newest valid checkpoint and ends with the same bits as an unbroken run. `--plan` prints what
- * training would take. */
+ * Files in --out: metrics.csv (a row every --log-every steps and per evaluation), run.json, curve.svg, vocab.bpe (the
+ * tokens), step-N (checkpoints, ckpt/checkpoint.h), with --metrics-port steps.csv. Killed at any moment, `--resume`
+ * with the same flags continues from the newest valid checkpoint and ends with the same bits as an unbroken run.
+ * `--plan` prints what training would take. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -22,8 +22,6 @@
 #include "prof/metrics_csv.h"
 #include "train/given.h"
 #include "train/gpt2_run.h"
-
-static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale,grad_norm";
 
 typedef mt_gpt2_options options;
 typedef mt_gpt2_run run;
@@ -44,11 +42,11 @@ static void print_head(run *r)
     r->headed = true;
 }
 
-/* A row of the table and of metrics.csv, and a sample. */
+/* A row of the table, and a sample. */
 static mt_status evaluate(void *user, const mt_stretch *since)
 {
     run *r = user;
-    double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
+    double rate = (double)(since->samples * r->opt.config.block) / since->seconds;
     double flops = (double)(since->steps * r->flops * mt_team_replicas(r->team));
     char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
@@ -59,15 +57,17 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     if (r->team && !divides)
         MT_TRY(r->team->mean(r->team, &r->val_loss));
     mt_loop_note(&r->loop, r->val_loss);
-    r->rows++;
+    if (r->loop.step == 0) {
+        if (mt_team_first(r->team))
+            printf("Before the first step the validation loss is %.4f\n", r->val_loss);
+        return MT_OK;
+    }
     if (!mt_team_first(r->team))
         return mt_gpt2_run_sample(r);
     mt_progress_clear(&r->loop.progress);
     print_head(r);
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
-           r->val_loss, lr, rate, mfu);
-    MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g,%.6f", r->loop.step, since->loss, r->val_loss,
-                          lr, rate, mt_amp_scale(r->extras.amp), r->optim->norm));
+           r->val_loss, mt_optim_lr(r->optim), rate, mfu);
     return mt_gpt2_run_sample(r);
 }
 
@@ -237,8 +237,8 @@ static mt_status setup(run *r)
     r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
     r->loop.training.gradients = o->micro > 1 ? mt_train_accumulate : NULL;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
-    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
-    r->loop.user = r;
+    r->loop.evaluate = evaluate, r->loop.log = mt_gpt2_run_log, r->loop.save = mt_gpt2_run_save,
+    r->loop.first_step = after_first_step, r->loop.user = r;
     if (r->team)
         MT_TRY(r->team->join(r->team, &r->loop.training));
     if (o->saving.resume)
@@ -252,8 +252,9 @@ static mt_status setup(run *r)
                                       .flops = (double)r->flops / (double)(o->batch / o->team.dp * o->micro),
                                       .peak = r->peak_flops,
                                       .waits = r->team };
-    MT_TRY(mt_recipe_figures(&r->extras.figures, &o->recipe, &figures));
-    MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1));
+    MT_TRY(mt_recipe_figures(&r->extras, &o->recipe, &figures));
+    MT_TRY(
+        mt_recipe_metrics(&r->metrics, &o->recipe, &r->extras, "step,loss,val_loss", o->saving.resume ? r->rows : -1));
     MT_TRY(mt_gpt2_run_describe(r, true, MT_OK));
     return mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out);
 }
@@ -262,12 +263,14 @@ static mt_status train(run *r)
 {
     const options *o = &r->opt;
     r->loop.begun = r->loop.step;
+    mt_status status = mt_loop_first(&r->loop);
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, o->steps - r->loop.begun));
     r->sent = r->team ? r->team->sent(r->team) : 0;
     mt_peak_reset(o->recipe.device);
     if (!mt_team_first(r->team))
-        return mt_loop_run(&r->loop, o->steps);
-    mt_status status = mt_recipe_trace(&o->recipe, false);
+        return status == MT_OK ? mt_loop_run(&r->loop, o->steps) : status;
+    if (status == MT_OK)
+        status = mt_recipe_trace(&o->recipe, false);
     if (status == MT_OK)
         status = mt_loop_run(&r->loop, o->steps);
     mt_progress_clear(&r->loop.progress);
@@ -275,7 +278,7 @@ static mt_status train(run *r)
     mt_recipe_traced(&o->recipe, flops * mt_team_replicas(r->team) / ranks, (int)ranks);
     if (o->caching)
         mt_caching_print(stdout, o->recipe.device);
-    if (r->rows > 0)
+    if (r->rows > 1)
         mt_cli_run((const char *[]){ "curve", o->recipe.out, NULL });
     if (status == MT_ERR_STOPPED)
         mt_fail(status, "%s; --resume continues there", mt_last_error());
@@ -341,6 +344,7 @@ int main(int argc, char **argv)
                        .saving = { .keep = 2 },
                        .recipe = { .seed = 1,
                                    .out = "build/run/gpt2",
+                                   .log_every = 10,
                                    .optimizer = MT_ADAMW,
                                    .schedule = MT_SCHEDULE_COSINE,
                                    .lr = 2e-3,

@@ -4,11 +4,12 @@
  * are used once, at the end, with the best weights.
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step.
- * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, step-N (checkpoints: the newest and
- * the best, ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin, with
+ * Files in --out: metrics.csv (a row per evaluation, with --log-every more), run.json, curve.svg, step-N (checkpoints:
+ * the newest and the best, ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin, with
  * --metrics-port steps.csv. */
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "cli/cli.h"
 #include "cli/programs.h"
 #include "prof/metrics_csv.h"
+#include "prof/mfu.h"
 #include "train/loop.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
@@ -53,9 +55,11 @@ typedef struct run {
     mt_loop loop;
     mt_extras extras;
     int64_t width[MT_MLP_MOST + 1], layers;
-    int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
-    double epoch_seconds; /* of the fastest epoch */
-    double accuracy;      /* of the test images */
+    int64_t flops, rows;         /* FLOPs that the model needs for a sample; evaluations so far */
+    double peak_flops;           /* FLOP/s of the CPU; 0 on another device: unknown */
+    double epoch_seconds;        /* of the fastest epoch */
+    double accuracy;             /* of the test images */
+    mt_test_result valid_result; /* of the latest validation */
 } run;
 
 /* ---- checkpoints --------------------------------------------------------------------------------- */
@@ -140,28 +144,48 @@ static void print_head(run *r)
     fflush(stdout); /* before what stderr may say */
 }
 
-/* A row of the table and of metrics.csv. */
+static double epoch_of(const run *r)
+{
+    return (double)r->loop.step / (double)mt_loader_steps(r->train);
+}
+
+/* A row of metrics.csv. */
+static mt_status log_row(void *user, const mt_stretch *since, bool evaluated)
+{
+    run *r = user;
+    char columns[96] = "", loss[32], val_loss[32], accuracy[32], more[256];
+    if (r->valid)
+        snprintf(columns, sizeof columns, "%s,%s,",
+                 mt_metric_text(val_loss, "%.6f", evaluated ? r->valid_result.loss : NAN),
+                 mt_metric_text(accuracy, "%.4f", evaluated ? r->valid_result.accuracy : NAN));
+    MT_TRY(mt_metrics_row(r->metrics, "%.6g,%s,%s%.4f,%" PRId64 ",%s", epoch_of(r), mt_stretch_loss(loss, since),
+                          columns, since->seconds, r->loop.step, mt_extras_values(more, &r->extras, &r->loop, since)));
+    r->rows++;
+    return MT_OK;
+}
+
+/* A row of the table. */
 static mt_status validate(void *user, const mt_stretch *since)
 {
     run *r = user;
     mt_test_result result = { .loss = NAN, .accuracy = NAN };
     double epochs = (double)since->samples / (double)r->train_set->count, seconds = since->seconds;
-    double epoch = (double)r->loop.step / (double)mt_loader_steps(r->train);
     MT_TRY(r->valid ? mt_classifier_test(&result, r->model, r->valid) : MT_OK);
     mt_loop_note(&r->loop, 1 - result.accuracy);
+    r->valid_result = result;
+    if (r->loop.step == 0) {
+        printf("Before the first step: validation loss %.5f, accuracy %.2f %%\n", result.loss, 100 * result.accuracy);
+        return MT_OK;
+    }
     if (epochs > 0) /* a run that is resumed may begin with an evaluation */
         r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
-    r->rows++;
     mt_progress_clear(&r->loop.progress);
     print_head(r);
-    char loss[32], val_loss[32], accuracy[32], columns[64] = "";
-    printf("%7.4g  %8s  %9s  %11s %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5),
+    char loss[32], val_loss[32], accuracy[32];
+    printf("%7.4g  %8s  %9s  %11s %%  %8.3f\n", epoch_of(r), mt_loss_text(loss, since->loss, 5),
            mt_loss_text(val_loss, result.loss, 5), mt_loss_text(accuracy, 100 * result.accuracy, 2), seconds);
     fflush(stdout);
-    if (r->valid)
-        snprintf(columns, sizeof columns, "%.6f,%.4f,", result.loss, result.accuracy);
-    return mt_metrics_row(r->metrics, "%.6g,%.6f,%s%.4f,%g", epoch, since->loss, columns, seconds,
-                          mt_amp_scale(r->extras.amp));
+    return MT_OK;
 }
 
 /* The test images, with the best weights. */
@@ -196,7 +220,7 @@ static mt_status report(run *r, mt_status status)
     mt_recipe_traced(&r->opt.recipe, r->loop.samples * r->flops, 1);
     if (status == MT_OK)
         return test(r);
-    if (r->rows > 0)
+    if (r->rows > 1)
         mt_cli_run((const char *[]){ "curve", out, NULL });
     if (status == MT_ERR_STOPPED)
         printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->loop.step / mt_loader_steps(r->train),
@@ -236,6 +260,7 @@ static mt_status open_data(run *r)
     else
         r->train_set = r->mnist.train;
     MT_TRY(mt_recipe_begin(&o->recipe));
+    r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
     return mt_saving_open(&r->saver, &o->saving, o->recipe.out);
 }
 
@@ -294,19 +319,21 @@ static mt_status after_first_step(void *user)
 static mt_status train(run *r)
 {
     const options *o = &r->opt;
-    const char *header =
-        r->valid ? "epoch,loss,val_loss,val_accuracy,seconds,loss_scale" : "epoch,loss,seconds,loss_scale";
+    const char *header = r->valid ? "epoch,loss,val_loss,val_accuracy,seconds,step" : "epoch,loss,seconds,step";
     int64_t in_epoch = mt_loader_steps(r->train);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->epochs * in_epoch);
     mt_recipe_extras(&r->extras, &o->recipe, &r->loop);
     r->loop.training.loss = mt_classifier_loss;
     r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
     r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
-    r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
+    r->loop.evaluate = validate, r->loop.log = log_row, r->loop.save = save, r->loop.first_step = after_first_step,
+    r->loop.user = r;
     MT_TRY(o->saving.resume ? resume(r) : MT_OK);
-    MT_TRY(mt_recipe_figures(&r->extras.figures, &o->recipe, &(mt_steps_config){ .begun = r->loop.step }));
-    MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1));
+    const mt_steps_config figures = { .begun = r->loop.step, .flops = (double)r->flops, .peak = r->peak_flops };
+    MT_TRY(mt_recipe_figures(&r->extras, &o->recipe, &figures));
+    MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, &r->extras, header, o->saving.resume ? r->rows : -1));
     MT_TRY(describe(r, true, MT_OK));
+    MT_TRY(r->valid ? mt_loop_first(&r->loop) : MT_OK);
     MT_TRY(mt_recipe_trace(&o->recipe, false));
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, r->loop.steps - r->loop.begun));
     return mt_loop_run(&r->loop, r->loop.steps);

@@ -26,7 +26,7 @@ export OMP_WAIT_POLICY=active
 ours()
 {
     "$build/bin/train_gpt2" --ranks 2 --batch "$2" --block "$3" --steps $((2 * $4)) --eval-every "$4" --eval-batches 1 \
-        --save-every 1000000 --clip 1 --warmup 0 --threads 2 -q --overwrite -o "$work/run" "${@:5}" >"$work/log" 2>&1 ||
+        --save-every 1000000 --log-every 0 --clip 1 --warmup 0 --threads 2 -q --overwrite -o "$work/run" "${@:5}" >"$work/log" 2>&1 ||
         { tail -3 "$work/log" && exit 1; }
     awk -F, -v tokens=$(($2 * $3)) 'END { printf "%.2f\n", 1000 * tokens / $5 }' "$work/run/metrics.csv" >>"$work/$1.ours"
     rm -rf "$work/run"

@@ -20,13 +20,13 @@ table() { # NAME EVERY LEVELS: a row of an optimizer
     read -r trial rate value < <(best "$1")
     awk -F, -v every="$2" -v levels="$3" -v head="${1#*-} $rate $value" '
         BEGIN { n = split(levels, level, " ") }
-        NR > 1 { for (i = 1; i <= n; i++) if (!(i in at) && $3 <= level[i]) at[i] = (NR - 1) * every }
+        NR > 2 { for (i = 1; i <= n; i++) if (!(i in at) && $3 <= level[i]) at[i] = (NR - 2) * every } # the first row is before the first step
         END { printf "%-10s %-12s %-10.4f", head_word(1), head_word(2), head_word(3)
               for (i = 1; i <= n; i++) printf " %6s", i in at ? at[i] : "-"
               print "" }
         function head_word(i) { split(head, w, " "); return w[i] }' "$out/$1/trial-$trial-rung-0/metrics.csv"
 }
-gpt2="train_gpt2 --warmup 0 --clip 1e9 --batch 4 --eval-batches 4"
+gpt2="train_gpt2 --warmup 0 --clip 1e9 --batch 4 --eval-batches 4 --log-every 0"
 
 echo "MNIST, 784-256-128-10, batches of 64, one epoch: rate, loss, steps to 0.3, 0.2, 0.15"
 for o in $optimizers; do

@@ -107,22 +107,35 @@ mt_status mt_events_open(mt_events **out, const char *dir)
     return put(e, event, field(begin(event, 0), 7, 2, start, sizeof start) - event);
 }
 
+/* The next field of a line, up to a comma, at *at, which moves behind it; false: there is none. */
+static bool next_field(char field[NAME + 1], const char **at)
+{
+    size_t length = *at ? strcspn(*at, ",\n") : 0;
+    if (!*at)
+        return false;
+    snprintf(field, NAME + 1, "%.*s", (int)length, *at);
+    *at = (*at)[length] == ',' ? *at + length + 1 : NULL;
+    return true;
+}
+
+static int64_t step_of(const char *names, const char *row, int64_t otherwise)
+{
+    char name[NAME + 1], value[NAME + 1];
+    while (next_field(name, &names) && next_field(value, &row))
+        if (strcmp(name, "step") == 0)
+            return (int64_t)strtod(value, NULL);
+    return otherwise;
+}
+
 mt_status mt_events_row(mt_events *e, const char *names, const char *row)
 {
-    mt_status status = MT_OK;
-    char *next;
-    double value = strtod(row, &next);
-    int64_t step = ++e->rows;
-    if (strncmp(names, "step,", 5) == 0)
-        step = (int64_t)value;
-    while (status == MT_OK && *next == ',' && (names = strchr(names, ','))) {
-        char word[NAME + 1];
-        names++;
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(names, ",\n"), names);
-        value = strtod(next + 1, &next);
-        status = put_scalar(e, word, step, value);
-    }
-    return status;
+    char name[NAME + 1], value[NAME + 1];
+    int64_t step = step_of(names, row, ++e->rows);
+    next_field(name, &names), next_field(value, &row);
+    while (next_field(name, &names) && next_field(value, &row))
+        if (*value && strcmp(name, "step") != 0)
+            MT_TRY(put_scalar(e, name, step, strtod(value, NULL)));
+    return MT_OK;
 }
 
 void mt_events_close(mt_events *e)

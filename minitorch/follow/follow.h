@@ -18,8 +18,8 @@ MT_C_BEGIN
 typedef struct mt_events mt_events; /* opaque */
 
 /* mt_events_open -- a new file in a folder that exists.
- * mt_events_row -- a row of a table becomes a scalar for each column but the first, written at once. The step is the
- * first column if that is named so, otherwise the number of the row. names, row: separated by commas.
+ * mt_events_row -- a row of a table becomes a scalar for each column but the first that has a value, written at once.
+ * The step is the column of that name, otherwise the number of the row. names, row: separated by commas.
  * MT_ERR_IO: it cannot be written; part of a record may be left. The caller closes *out in any case. */
 mt_status mt_events_open(mt_events **out, const char *dir);
 mt_status mt_events_row(mt_events *events, const char *names, const char *row);

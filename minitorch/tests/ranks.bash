@@ -4,19 +4,19 @@
 make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile,check_mpi,check_nccl} >/dev/null || exit 1
 bad() { failed=$((failed + 1)) && echo "FAIL $*: $(grep -m1 "^train_gpt2: " "$dir/log" || grep -m1 . "$dir/log")"; }
 said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
-# run FOLDER FLAG...: a new run there, or with --resume the one that is there.
-run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" $([[ $* == *--resume* ]] || echo --overwrite) "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
+# run FOLDER FLAG...: a new run there, or with --resume the one that is there. Rows of metrics.csv are of evaluations only.
+run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" --log-every 0 $([[ $* == *--resume* ]] || echo --overwrite) "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
 # refused WORDS FLAG...
 refused() {
     "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" "${@:2}" >"$dir/log" 2>&1 && bad "ran with ${*:2}" || said "$1"
 }
 # drift FOLDER FOLDER: the largest difference of two losses and that of two norms of gradients (of the norm, where it is above 1),
-# in millionths; rows with other numbers of samples are far away. A run that begins with an evaluation, resumed, has a norm of 0 there.
-rows=5 rate=2e-3 # that of train_gpt2
+# in millionths; rows with other numbers of samples are far away.
+rows=5 rate=2e-3 # of evaluations, without that before the first step; that of train_gpt2
 drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v rows=$rows 'function far(a, b) { return a > b ? a - b : b - a }
     function most(a, b) { return a > b ? a : b }
-    NR > 1 { loss = most(loss, $1 == $8 ? most(far($2, $9), far($3, $10)) : 1e6); norm = most(norm, $7 * $14 > 0 ? far($7, $14) / most(1, $7) : 0) }
-    END { print NR == rows + 1 ? int(1e6 * loss + 0.5) " " int(1e6 * norm + 0.5) : "999999999 999999999" }'; }
+    NR > 1 { loss = most(loss, $1 == $10 ? most(far($2, $11), far($3, $12)) : 1e6); norm = most(norm, $7 * $16 > 0 ? far($7, $16) / most(1, $7) : 0) }
+    END { print NR == rows + 2 ? int(1e6 * loss + 0.5) " " int(1e6 * norm + 0.5) : "999999999 999999999" }'; }
 # near FOLDER [WORDS]: on several ranks the sums of gradients are rounded in another order: by at most N 2^-24 of the sum of the ranks'
 # absolute values. A learning rate that is 2^-20 larger or smaller moves each update by more, for up to 8 ranks. What this does to
 # losses and norms shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of
@@ -45,7 +45,7 @@ one_rank() {
 stopped() {
     "$bin/train_gpt2" "${flags[@]}" --steps 100000 "$@" -o "$dir/stopped" >"$dir/log" 2>&1 &
     local victim=$!
-    await $victim '[ -e "$dir/stopped/metrics.csv" ] && [ "$(wc -l <"$dir/stopped/metrics.csv")" -ge 2 ]'
+    await $victim '[ -e "$dir/stopped/metrics.csv" ] && [ "$(wc -l <"$dir/stopped/metrics.csv")" -ge 3 ]'
     kill -INT $victim 2>/dev/null || kill -TERM $victim
     wait $victim
     said 'stopped after step [0-9]+; --resume continues there'

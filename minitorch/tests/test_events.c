@@ -110,7 +110,21 @@ Test(events, rows_become_scalars)
     mt_events_close(events);
 }
 
-/* Rows that do not begin with a step are counted. */
+/* The step may stand in any column, and values may be left out. */
+Test(events, empty_values_and_the_column_of_the_step)
+{
+    static char text[1 << 16];
+    mt_events *events;
+    good(mt_events_open(&events, temp_dir));
+    good(mt_events_row(events, "epoch,loss,val_loss,step,lr\n", "0.5,2,,300,0.125\n"));
+    good(mt_events_row(events, "epoch,loss,val_loss,step,lr\n", "1,,3,600,\n"));
+    read_events(text);
+    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n2:0 7{1:1 } \n2:300 5{1{1:loss 2:2 } } \n"
+                           "2:300 5{1{1:lr 2:0.125 } } \n2:600 5{1{1:val_loss 2:3 } } \n");
+    mt_events_close(events);
+}
+
+/* Rows without a step are counted. */
 Test(events, rows_of_several_columns)
 {
     static char text[1 << 16];

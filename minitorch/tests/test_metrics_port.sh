@@ -25,7 +25,7 @@ run=$!
 has_page() { page=$(get /metrics) && grep -q '^minitorch_loss ' <<<"$page"; }
 await $run has_page
 grep -q '^HTTP/1.0 200 OK' <<<"$page" && grep -q '^Content-Type: text/plain; version=0.0.4' <<<"$page" && ok || bad "no page: $page, $(tail -3 "$dir/log")"
-for name in step first_step start_time_seconds samples_total samples_per_second loss tokens_per_second mfu_ratio communication_ratio \
+for name in step lr grad_norm first_step start_time_seconds samples_total samples_per_second loss tokens_per_second mfu_ratio communication_ratio \
     memory_bytes memory_peak_bytes; do
     [[ $(value $name) =~ ^[0-9.e+-]+$ ]] && grep -q "^# TYPE minitorch_$name " <<<"$page" && ok || bad "no $name: $page"
 done

@@ -1,6 +1,6 @@
 /* test_resume.c -- a run with everything that a checkpoint must hold (dropout, f16 with its loss scaler, shuffled
- * batches from 4 workers, sums between evaluations, the best one) ends with the same bits when it is continued from any
- * step; the rule of early stopping. */
+ * batches from 4 workers, sums between evaluations and between rows of the log, the best one) ends with the same bits
+ * when it is continued from any step, also where an evaluation or a row failed; the rule of early stopping. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ typedef struct small {
     mt_loader *loader;
     mt_loop loop;
     mt_extras extras;
-    double mean[STEPS + 1]; /* of each evaluation, by step */
+    double mean[STEPS + 1], row[STEPS + 1]; /* of each evaluation and each row, by step */
     const char *dir;
-    int64_t failing; /* step whose evaluation fails */
+    int64_t failing, failing_row; /* steps whose evaluation or row fails */
 } small;
 
 static mt_tensor *loss(mt_module *model, mt_tensor *x, mt_tensor *label)
@@ -38,6 +38,16 @@ static mt_status evaluate(void *user, const mt_stretch *since)
         return mt_fail(MT_ERR_IO, "no room for a row");
     s->mean[s->loop.step] = since->loss;
     mt_loop_note(&s->loop, since->loss);
+    return MT_OK;
+}
+
+static mt_status log_row(void *user, const mt_stretch *since, bool evaluated)
+{
+    small *s = user;
+    cr_assert_eq(evaluated, s->loop.step % 7 == 0 || s->loop.step == STEPS);
+    if (s->loop.step == s->failing_row)
+        return mt_fail(MT_ERR_IO, "no room for a row");
+    s->row[s->loop.step] = since->loss;
     return MT_OK;
 }
 
@@ -63,13 +73,13 @@ static mt_status save(void *user)
 }
 
 /* Steps `from` + 1 to `until`, in which a checkpoint is written; with one of step `from` read first. The evaluation of
- * step `failing` ends the run. */
-static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
+ * step `failing` ends the run, or the row of step `failing_row`. */
+static small run(const char *dir, int64_t from, int64_t until, int64_t failing, int64_t failing_row)
 {
     const mt_recipe recipe = {
         .optimizer = MT_ADAM, .lr = 0.01, .ema = 0.9, .dtype = MT_F16, .workers = 4, .seed = 3, .quiet = true
     };
-    small s = { .dir = dir, .failing = failing };
+    small s = { .dir = dir, .failing = failing, .failing_row = failing_row };
     fake_set set = fake_set_of(SAMPLES);
     mt_rng init = mt_rng_new(1, MT_STREAM_INIT);
     s.model =
@@ -82,7 +92,9 @@ static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
                         .steps = STEPS,
                         .eval_every = 7,
                         .save_every = failing ? 0 : until,
+                        .log_every = 3,
                         .evaluate = evaluate,
+                        .log = log_row,
                         .save = save,
                         .user = &s,
                         .progress = mt_recipe_progress(&recipe, STEPS) };
@@ -98,7 +110,7 @@ static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
         mt_state_free(&rest);
     }
     s.loop.begun = s.loop.step;
-    cr_assert_eq(mt_loop_run(&s.loop, until), failing ? MT_ERR_IO : MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_loop_run(&s.loop, until), failing || failing_row ? MT_ERR_IO : MT_OK, "%s", mt_last_error());
     mt_loader_free(s.loader);
     mt_extras_free(&s.extras);
     mt_optim_free(s.optim);
@@ -110,13 +122,16 @@ Test(resume, from_any_step_to_the_same_bits)
 {
     char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
     cr_assert(mkdtemp(whole) && mkdtemp(parts));
-    small want = run(whole, 0, STEPS, 0);
+    small want = run(whole, 0, STEPS, 0, 0);
     /* 9, 18: within an epoch of 10 batches; 10: at its end; 14: right after an evaluation. */
     static const int64_t stop[] = { 0, 9, 10, 14, 18, STEPS };
     for (int i = 0; i + 1 < MT_COUNT(stop); i++) {
-        small got = run(parts, stop[i], stop[i + 1], 0);
-        for (int64_t step = stop[i] + 1; step <= stop[i + 1]; step++)
+        small got = run(parts, stop[i], stop[i + 1], 0, 0);
+        for (int64_t step = stop[i] + 1; step <= stop[i + 1]; step++) {
             cr_assert_eq(got.mean[step], want.mean[step], "the mean loss at step %ld", (long)step);
+            cr_assert_eq(got.row[step], want.row[step], "the row of step %ld", (long)step);
+            cr_assert_eq(got.row[step] > 0, step % 3 == 0 || step % 7 == 0 || step == STEPS);
+        }
     }
     snprintf(command, sizeof command, "diff -r %s/step-40 %s/step-40", whole, parts);
     cr_assert_eq(system(command), 0, "other bits");
@@ -130,17 +145,44 @@ Test(resume, an_evaluation_that_fails_loses_no_step)
 {
     char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
     cr_assert(mkdtemp(whole) && mkdtemp(parts));
-    small want = run(whole, 0, STEPS, 0);
+    small want = run(whole, 0, STEPS, 0, 0);
     static const int64_t failing[] = { 7, 14, STEPS };
     int64_t from = 0;
     for (int i = 0; i < MT_COUNT(failing); i++) {
-        small got = run(parts, from, failing[i], failing[i]);
+        small got = run(parts, from, failing[i], failing[i], 0);
         cr_assert(from == 0 || got.mean[from] == want.mean[from], "the evaluation of step %ld is made up for",
                   (long)from);
         from = failing[i];
     }
-    small last = run(parts, STEPS, STEPS, 0);
+    small last = run(parts, STEPS, STEPS, 0, 0);
     cr_assert_eq(last.mean[STEPS], want.mean[STEPS]);
+    snprintf(command, sizeof command, "diff -r %s/step-40 %s/step-40", whole, parts);
+    cr_assert_eq(system(command), 0, "other bits");
+    snprintf(command, sizeof command, "rm -r %s %s", whole, parts);
+    cr_assert_eq(system(command), 0);
+}
+
+/* The step is saved, whether it had a checkpoint or not, and the run that goes on writes the row first; with an
+ * evaluation, which is then made again. */
+Test(resume, a_row_that_fails_loses_no_step)
+{
+    char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
+    cr_assert(mkdtemp(whole) && mkdtemp(parts));
+    small want = run(whole, 0, STEPS, 0, 0);
+    static const int64_t failing[] = { 3, 7, 12, 21, 28 }; /* checkpoints are due every 30 steps: `until` */
+    int64_t from = 0;
+    for (int i = 0; i < MT_COUNT(failing); i++) {
+        small got = run(parts, from, 30, 0, failing[i]);
+        char want_words[128];
+        snprintf(want_words, sizeof want_words, "no room for a row; step %ld is saved, --resume continues there",
+                 (long)failing[i]);
+        cr_assert_str_eq(mt_last_error(), want_words);
+        for (int64_t step = from ? from : 1; step < failing[i]; step++)
+            cr_assert(got.row[step] == want.row[step] && got.mean[step] == want.mean[step], "step %ld", (long)step);
+        from = failing[i];
+    }
+    small last = run(parts, from, STEPS, 0, 0);
+    cr_assert(last.row[from] == want.row[from] && last.mean[from] == want.mean[from]);
     snprintf(command, sizeof command, "diff -r %s/step-40 %s/step-40", whole, parts);
     cr_assert_eq(system(command), 0, "other bits");
     snprintf(command, sizeof command, "rm -r %s %s", whole, parts);

@@ -16,9 +16,9 @@ else
     # The longest path has 2 (11 * 32 + 2 * 16 + 16) + 90 < 1000 roundings, 2^-24 of a loss below 4 each, on both devices
     # and in each of 4 steps: 0.002. In these steps the loss falls by a hundred times as much.
     paste -d, "$dir/here/metrics.csv" "$dir/there/metrics.csv" | awk -F, 'function off(a, b) { return a > b + 0.002 || b > a + 0.002 }
-        NR > 1 { wrong += off($2, $9) || off($3, $10) || $4 != $11 }
-        NR == 2 { first = $9 }
-        END { exit wrong > 0 || NR != 3 || $9 >= first - 0.1 }' &&
+        NR > 1 { wrong += off($2, $11) || off($3, $12) || $4 != $13 }
+        NR == 3 { first = $11 }
+        END { exit wrong > 0 || NR != 4 || $11 >= first - 0.1 }' &&
         ok || bad "$(tail -n +2 "$dir/here/metrics.csv" "$dir/there/metrics.csv")"
     grep -q '^planned peak .* MB, measured in the first step [0-9.]*[1-9]' "$dir/log" && ok || bad "no memory was counted: $(cat "$dir/log")"
     "$train" "${flags[@]}" --device cuda --allocator caching -o "$dir/cached" >"$dir/log" 2>&1 && ok || bad "caching: $(tail -1 "$dir/log")"

@@ -42,8 +42,8 @@ mt_status mt_steps_open(mt_steps **out, const char *dir, const mt_steps_config *
     mt_metrics *file;
     snprintf(path, sizeof path, "%s/steps.csv", dir);
     snprintf(names, sizeof names,
-             "step,loss,first_step,start_time_seconds,samples_total,samples_per_second,memory_bytes,memory_peak_bytes"
-             "%s%s%s",
+             "step,loss,lr,grad_norm,first_step,start_time_seconds,samples_total,samples_per_second,memory_bytes,"
+             "memory_peak_bytes%s%s%s",
              c->tokens > 0 ? ",tokens_per_second" : "", c->peak > 0 ? ",mfu_ratio" : "",
              c->waits ? ",communication_ratio" : "");
     MT_TRY(mt_metrics_open(&file, path, names));
@@ -55,23 +55,28 @@ mt_status mt_steps_open(mt_steps **out, const char *dir, const mt_steps_config *
     return MT_OK;
 }
 
-mt_status mt_steps_row(mt_steps *s, int64_t step, double loss, int64_t samples)
+void mt_steps_row(mt_steps *s, const mt_steps_step *of)
 {
-    if (!s)
-        return MT_OK;
+    if (!s || !s->file)
+        return;
     const mt_steps_config *c = &s->config;
-    double now = mt_now(), seconds = fmax(now - s->last, 1e-9), rate = (double)samples / seconds;
-    const double value[] = { rate * c->tokens, mt_mfu((double)samples * c->flops, seconds, c->peak),
+    double now = mt_now(), seconds = fmax(now - s->last, 1e-9), rate = (double)of->samples / seconds;
+    const double value[] = { rate * c->tokens, mt_mfu((double)of->samples * c->flops, seconds, c->peak),
                              s->waited / seconds };
     const bool shown[] = { c->tokens > 0, c->peak > 0, c->waits };
-    char more[128] = "";
+    char more[128] = "", norm[32];
     for (int i = 0; i < MT_COUNT(value); i++)
         if (shown[i])
             snprintf(more + strlen(more), sizeof more - strlen(more), ",%.9g", value[i]);
-    s->samples += samples, s->last = now, s->waited = 0;
-    return mt_metrics_row(
-        s->file, "%" PRId64 ",%.9g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.9g,%" PRId64 ",%" PRId64 "%s", step, loss,
-        c->begun, s->started, s->samples, rate, mt_live_bytes(c->device), mt_peak_bytes(c->device), more);
+    s->samples += of->samples, s->last = now, s->waited = 0;
+    if (mt_metrics_row(s->file,
+                       "%" PRId64 ",%.9g,%.9g,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.9g,%" PRId64 ",%" PRId64 "%s",
+                       of->step, of->loss, of->lr, mt_metric_text(norm, "%.9g", of->grad_norm), c->begun, s->started,
+                       s->samples, rate, mt_live_bytes(c->device), mt_peak_bytes(c->device), more) == MT_OK)
+        return;
+    mt_warn("%s: --metrics-port shows no step after %" PRId64, mt_last_error(), of->step - 1);
+    mt_metrics_close(s->file);
+    s->file = NULL;
 }
 
 void mt_steps_close(mt_steps *s)
@@ -82,6 +87,49 @@ void mt_steps_close(mt_steps *s)
         mt_span_listen(NULL, NULL);
     mt_metrics_close(s->file);
     free(s);
+}
+
+/* ---- columns of metrics.csv ------------------------------------------------------------------------------------ */
+
+const char *mt_metric_text(char text[32], const char *format, double value)
+{
+    *text = 0;
+    if (!isnan(value))
+        snprintf(text, 32, format, value);
+    return text;
+}
+
+const char *mt_stretch_loss(char text[32], const mt_stretch *since)
+{
+    snprintf(text, 32, since->steps + since->finite > 0 ? "%.6f" : "", since->loss);
+    return text;
+}
+
+/* Without a limit of the norm nobody computes it; 0: there was no step. */
+static double grad_norm(const mt_loop *l)
+{
+    double norm = l->training.optim->norm;
+    return l->training.clip > 0 && norm != 0 ? norm : NAN;
+}
+
+const char *mt_extras_names(char text[256], const mt_steps_config *about)
+{
+    snprintf(text, 256, "lr,%s_per_second,loss_scale,grad_norm,memory_peak_bytes,mfu_ratio",
+             about->tokens > 0 ? "tokens" : "samples");
+    return text;
+}
+
+const char *mt_extras_values(char text[256], const mt_extras *e, const mt_loop *l, const mt_stretch *since)
+{
+    char rate[32], norm[32], mfu[32];
+    const mt_steps_config *c = &e->about;
+    double samples = since->steps ? (double)since->samples : NAN;
+    double reached = c->peak > 0 ? mt_mfu(samples * c->flops, since->seconds, c->peak) : NAN;
+    snprintf(text, 256, "%.6g,%s,%g,%s,%" PRId64 ",%s", mt_optim_lr(l->training.optim),
+             mt_metric_text(rate, "%.6g", samples * (c->tokens > 0 ? c->tokens : 1) / since->seconds),
+             mt_amp_scale(e->amp), mt_metric_text(norm, "%.6f", grad_norm(l)), mt_peak_bytes(c->device),
+             mt_metric_text(mfu, "%.4f", reached));
+    return text;
 }
 
 /* ---- around steps and evaluations ------------------------------------------------------------------------------ */
@@ -101,7 +149,8 @@ static mt_status stepped(void *user, const mt_loop *l, const mt_step_result *res
     mt_extras *e = user;
     const mt_scaler *scaler = mt_amp_scaler(e->amp);
     mt_ema_update(e->ema);
-    MT_TRY(mt_steps_row(e->figures, l->step, result->loss, result->samples));
+    mt_steps_row(e->figures, &(mt_steps_step){ l->step, result->samples, result->loss, mt_optim_lr(l->training.optim),
+                                               grad_norm(l) });
     if (scaler && scaler->in_a_row >= GIVE_UP)
         return mt_fail(MT_ERR_ARGUMENT,
                        "step %" PRId64 ": the gradients of %d steps in a row were not finite, the loss is %f, its "

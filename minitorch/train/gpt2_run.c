@@ -1,6 +1,8 @@
-/* gpt2_run.c -- the checkpoints of train_gpt2, its samples, and what its first step took; see gpt2_run.h. */
+/* gpt2_run.c -- the checkpoints of train_gpt2, the rows of its log, its samples, and what its first step took; see
+ * gpt2_run.h. */
 #include "train/gpt2_run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,27 @@ mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
     mt_state_free(&model);
     mt_state_free(&rest);
     return status;
+}
+
+static mt_status write_row(run *r, const mt_stretch *since, bool evaluated)
+{
+    char loss[32], val_loss[32], more[256];
+    return mt_metrics_row(r->metrics, "%" PRId64 ",%s,%s,%s", r->loop.step, mt_stretch_loss(loss, since),
+                          mt_metric_text(val_loss, "%.6f", evaluated ? r->val_loss : NAN),
+                          mt_extras_values(more, &r->extras, &r->loop, since));
+}
+
+mt_status mt_gpt2_run_log(void *user, const mt_stretch *since, bool evaluated)
+{
+    run *r = user;
+    bool first = mt_team_first(r->team);
+    char why[1024], failed[1024] = { 0 }; /* [ranks] */
+    failed[0] = first && write_row(r, since, evaluated) != MT_OK;
+    snprintf(why, sizeof why, "%s", first ? mt_last_error() : "rank 0 could not write metrics.csv");
+    if (r->team)
+        MT_TRY(r->team->tell(r->team, failed, &(char){ failed[0] }, 1));
+    r->rows += !failed[0];
+    return failed[0] ? mt_fail(MT_ERR_IO, "%s", why) : MT_OK;
 }
 
 /* A model for the parameters that the ranks have. */

@@ -61,6 +61,10 @@ mt_status mt_gpt2_run_describe(mt_gpt2_run *run, bool running, mt_status status)
 mt_status mt_gpt2_run_save(void *run);
 mt_status mt_gpt2_run_resume(mt_gpt2_run *run);
 
+/* mt_gpt2_run_log -- collective, as mt_loop calls it: a row of metrics.csv. It fails on every rank if it does on the
+ * first. */
+mt_status mt_gpt2_run_log(void *run, const mt_stretch *since, bool evaluated);
+
 /* mt_gpt2_run_sample -- collective: mt_corpus_sample of the whole model, by rank 0. */
 mt_status mt_gpt2_run_sample(mt_gpt2_run *run);
 

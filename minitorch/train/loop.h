@@ -1,4 +1,5 @@
-/* loop.h -- the steps of a whole run, with evaluations and checkpoints at intervals, and a progress line.
+/* loop.h -- the steps of a whole run, with evaluations, rows of a log and checkpoints at intervals, and a progress
+ * line.
  *
  *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test };
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
@@ -9,11 +10,12 @@
 
 MT_C_BEGIN
 
-/* What training did since the last evaluation. */
+/* What training did since the last evaluation, or since the last row of the log. */
 typedef struct mt_stretch {
     double loss; /* mean over the samples of steps whose loss is finite; NaN: there are none */
     double seconds;
     int64_t steps, samples, finite; /* finite: samples in that mean */
+    double begin;                   /* mt_now() before its first step */
 } mt_stretch;
 
 /* mt_loss_text -- a stretch's loss for a table: with so many decimals, or "-" for NaN. Returns text. */
@@ -43,6 +45,7 @@ struct mt_loop {
     int64_t samples;      /* trained on */
     int64_t epochs;       /* for the progress line; 0: it shows steps only */
     int64_t eval_every;   /* steps; there is an evaluation after the last step too */
+    int64_t log_every;    /* steps from one row of the log to the next; each evaluation has one, too; 0: only these */
     int64_t save_every; /* steps; 0: before each evaluation. Also before and after that of the last step, after the best
                              evaluation so far, and before the loop ends early without an error */
     mt_best best;       /* changed by mt_loop_note */
@@ -50,6 +53,10 @@ struct mt_loop {
     double min_delta;   /* by so much the best evaluation has to be better than the one before it */
     mt_loop_hooks hooks;
     mt_status (*evaluate)(void *user, const mt_stretch *since);
+    /* log -- a row, after the evaluation if the step has one. NULL: there is no log. Every rank of several calls it. A
+     * failure, which must be that of every rank, ends the run with a checkpoint of this step, whose evaluation and row
+     * are then made up for by the run that continues from it. */
+    mt_status (*log)(void *user, const mt_stretch *since, bool evaluated);
     mt_status (*save)(void *user);       /* a checkpoint of this step; NULL: none */
     mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
     mt_status (*agree)(void *user,
@@ -59,14 +66,19 @@ struct mt_loop {
     bool stop;            /* Ctrl-C */
     bool silent;          /* another rank prints */
     mt_stretch since;     /* sums until the evaluation; 0 at first */
-    double since_begin;   /* mt_now() */
+    mt_stretch logged;    /* the same until the row of the log */
 };
 
-/* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is. */
+/* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is, nor
+ * is an evaluation before the first step. */
 bool mt_loop_note(mt_loop *loop, double value);
 
-/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, and the rule of early
- * stopping. What is saved within a stretch continues with the same mean loss; seconds and samples start
+/* mt_loop_first -- before the steps of a new run: an evaluation at step 0, with its row. A run that continues has had
+ * it: nothing happens. No hook surrounds it, as there is no average of weights yet. */
+mt_status mt_loop_first(mt_loop *loop);
+
+/* mt_loop_state -- append the step, the sums since the last evaluation and the last row, the best evaluation, and the
+ * rule of early stopping. What is saved within a stretch continues with the same mean loss; seconds and samples start
  * again. */
 void mt_loop_state(mt_state *state, mt_loop *loop);
 

@@ -53,6 +53,8 @@ const mt_option mt_recipe_options[] = {
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
       "Number of threads for arithmetic; does not change results; default: one per core" },
     { "out", 'o', "DIR", MT_TEXT(mt_recipe, out), "Folder for what is written" },
+    { "log-every", 0, "STEPS", MT_I64(mt_recipe, log_every, 0, INT32_MAX),
+      "Steps from one row of metrics.csv to the next; evaluations have a row, too (0: only these)" },
     { "tensorboard", 0, NULL, MT_FLAG(mt_recipe, tensorboard), "Also write the rows of metrics.csv for TensorBoard" },
     { "metrics-port", 0, "PORT", MT_I64(mt_recipe, metrics_port, 1024, 65535),
       "Show the run to Prometheus: http://127.0.0.1:PORT/metrics (docs/MONITORING.md)" },
@@ -131,14 +133,14 @@ void mt_recipe_traced(const mt_recipe *r, int64_t model_flops, int ranks)
         printf("No profile: %s\n", mt_last_error());
 }
 
-mt_status mt_recipe_figures(mt_steps **out, const mt_recipe *r, const mt_steps_config *config)
+mt_status mt_recipe_figures(mt_extras *e, const mt_recipe *r, const mt_steps_config *config)
 {
     char path[4096];
-    mt_steps_config own = *config;
-    own.device = r->device;
-    own.waits &= !r->trace && !r->memory_report; /* one listens */
+    e->about = *config;
+    e->about.device = r->device;
+    e->about.waits &= !r->trace && !r->memory_report; /* one listens */
     if (r->metrics_port)
-        return mt_steps_open(out, r->out, &own);
+        return mt_steps_open(&e->figures, r->out, &e->about);
     remove(path_of(path, r, "steps.csv")); /* of an earlier run */
     return MT_OK;
 }
@@ -157,11 +159,12 @@ static mt_status follow(const mt_recipe *r)
     return mt_cli_run(words) ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "the program follow cannot show this run");
 }
 
-mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *header, int64_t rows)
+mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const mt_extras *e, const char *header, int64_t rows)
 {
-    char path[4096];
+    char path[4096], names[512], more[256];
     path_of(path, r, "metrics.csv");
-    MT_TRY(rows < 0 ? mt_metrics_open(out, path, header) : mt_metrics_resume(out, path, header, rows));
+    snprintf(names, sizeof names, "%s,%s", header, mt_extras_names(more, &e->about));
+    MT_TRY(rows < 0 ? mt_metrics_open(out, path, names) : mt_metrics_resume(out, path, names, rows));
     return r->tensorboard || r->metrics_port ? follow(r) : MT_OK;
 }
 
@@ -184,6 +187,7 @@ mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt
     return (mt_loop){ .training = mt_recipe_training(r, model, optim, steps),
                       .loader = loader,
                       .steps = steps,
+                      .log_every = r->log_every,
                       .patience = r->patience,
                       .min_delta = r->min_delta };
 }

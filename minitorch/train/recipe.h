@@ -36,6 +36,7 @@ typedef struct mt_recipe {
     int64_t threads;      /* 0: one per core */
     int64_t seed;         /* of the first weights and of the order of samples */
     const char *out;      /* folder for what is written */
+    int64_t log_every;    /* steps from one row of metrics.csv to the next; 0: a row per evaluation only */
     bool tensorboard;     /* metrics also as events, by apps/follow.c */
     int64_t metrics_port; /* of 127.0.0.1, for Prometheus, by apps/follow.c; 0: none */
     bool quiet;           /* no progress line */
@@ -69,12 +70,14 @@ void mt_recipe_memory(const mt_recipe *recipe);
 mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
 void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
 
-/* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one. Starts what
- * follows the run (apps/follow.c), where an option asks for it. MT_ERR_ARGUMENT: that has failed, and said why.
+/* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one. header: its
+ * columns before those of mt_extras_names. Starts what follows the run (apps/follow.c), where an option asks for it.
+ * MT_ERR_ARGUMENT: that has failed, and said why.
  * mt_recipe_training -- a step in f32 with this schedule, clipping and one micro-batch; the caller sets its loss and
  * source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
-mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const char *header, int64_t rows);
+mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const mt_extras *extras, const char *header,
+                            int64_t rows);
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
 mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 
@@ -83,9 +86,9 @@ mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
 void mt_recipe_extras(mt_extras *extras, const mt_recipe *recipe, mt_loop *loop);
 
-/* mt_recipe_figures -- steps.csv where --metrics-port asks for it; rank 0 calls it before the first step, and before
- * mt_recipe_metrics. config: without the device. */
-mt_status mt_recipe_figures(mt_steps **out, const mt_recipe *recipe, const mt_steps_config *config);
+/* mt_recipe_figures -- what the rows of both files say is about, and steps.csv where --metrics-port asks for it; rank 0
+ * calls it before the first step, and before mt_recipe_metrics. config: without the device. */
+mt_status mt_recipe_figures(mt_extras *extras, const mt_recipe *recipe, const mt_steps_config *config);
 
 /* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
