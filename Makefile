@@ -94,7 +94,7 @@ OWN          := $(MINE) $(foreach l,$(filter $(LATER),$(GRADED)),$(firstword $(s
 unit_dir      = $(if $(filter $(addsuffix -%,$(OWN)),$(filter $(1),$(GRADED))),labs/$(1),$(REFERENCE)/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%) $(later_than),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
-SIMULATED    := $(wildcard $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c)) # on which workers of labs 05, 12, 13 and 14 run
+SIMULATED    := $(wildcard $(addprefix minitorch/testing/,bus_sim.c clock_sim.c disk_sim.c disk_view.c)) # on which workers of labs 05, 10, 12, 13 and 14 run
 TESTING      := $(filter-out $(SIMULATED),$(wildcard minitorch/testing/*.c))
 GIVEN        += $(SIMULATED)
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)

@@ -34,6 +34,7 @@
 #include "ops/policy.h"     /* the element type in which an op computes               lab 09 */
 #include "nn/module.h"      /* models as trees of named parameters */
 #include "memory/segment.h" /* activations computed again in backward                 lab 10 */
+#include "memory/offload.h" /* ... or waiting on the host                              lab 10 */
 
 /* Training. */
 #include "optim/updates.h"  /* SGD to Muon, as kernels                                lab 04 */

@@ -82,6 +82,7 @@ static const struct {
 } reserved_for[] = {
     { "", "", "cuemu_copy_from_symbol " },  /* cudaMemcpyFromSymbol */
     { "", "", "mt_disk_sim_* mt_io_use " }, /* a unit writes to the disk that is in use */
+    { "", "", "mt_bus_sim_* " },            /* ... and moves memory over the bus that it is given */
     { "", "", "mt_ranks_run mt_comm_threads mt_comm_thread_* mt_comm_mpi mt_mpi_* " }, /* a unit has its ranks */
     MG_RESERVES
 };

@@ -1,5 +1,5 @@
 /* 10-memory.c -- the rows of lab 10. How they run: 10-accumulate.c, 10-recompute.c, 10-tower.c, 10-choose.c,
- * 10-account.c; the pool: 10-pool.c, 10-scripts.c, 10-trace.c. */
+ * 10-account.c, 10-offload.c; the pool: 10-pool.c, 10-scripts.c, 10-trace.c. */
 #include "checks/10-memory.h"
 #include "checks/10-pool.h"
 
@@ -225,6 +225,50 @@ static const peak_case peak_cases[] = {
       PEAK_STEP },
 };
 
+/* ---- 10.12 which segments to offload */
+static const stall_case stall_cases[] = {
+    { { 3, "beside the neighbour",
+        "each of the two copies takes bytes * rate, and the computing of segment s + 1 hides it: what is left over of "
+        "one is max(0, copy - forward), of the other max(0, copy - backward)" }, STALL_ANY },
+    { { 1, "the last segment", "nothing is behind the last segment, so it stays: 0" }, STALL_LAST },
+    { { 1, "more than 2^32", "sizes and times are int64_t" }, STALL_LARGE },
+};
+static const offload_case offload_cases[] = {
+    { { 3, "any budget",
+        "what is decided about segment s counts from segment s + 2 on: until then the device has it in any case" },
+      OFFLOAD_ANY },
+    { { 2, "copies that cost nothing", "of choices with the same stall, the one that keeps the fewest bytes" },
+      OFFLOAD_FREE },
+    { { 2, "below the least budget",
+        "the least budget is what two neighbours need; below it the status is MT_ERR_ARGUMENT, as mt_memory_choose "
+        "says it, and outputs are unchanged" }, OFFLOAD_LEAST },
+    { { 1, "few segments", "no segment, one, and two: of one and two the last stays" }, OFFLOAD_FEW },
+};
+
+/* ---- 10.13 when they move */
+static const recompute_case move_cases[] = {
+    { { 3, "gradients",
+        "what comes back is not there before mt_bus_wait, and what goes out is not read before: memory is given away "
+        "after the wait only" }, "offload", RC_VALUES, true },
+    { { 2, "gradients, with the last segment",
+        "the last segment is not away when backward comes to it: wait for its copies out, since backward frees its "
+        "memory; there is nothing to fetch" }, "offload", RC_LAST, true },
+    { { 2, "bytes over the bus",
+        "each storage of a chosen segment goes out once; if it is away, it comes back once; others do not move" },
+      "offload", RC_MOVED, true },
+    { { 2, "what stays after forward",
+        "at the end of segment s the memory of segment s - 1 is given away, if that was chosen" },
+      "offload", RC_KEPT, true },
+    { { 3, "the peak",
+        "beside what stays the device has two neighbouring segments: fetch s - 1 when backward comes to s, not "
+        "earlier" }, "offload", RC_PEAK, true },
+    { { 3, "copies beside computing",
+        "a copy is hidden only if something is computed between its begin and the wait for it: out from the end of s "
+        "to the end of s + 1, back from the begin of s + 1 to the begin of s" }, "offload", RC_CLOCK, true },
+    { { 1, "nothing is chosen", "segments that are not chosen stay", MG_EASY }, "offload", RC_STAY, true },
+    { { 1, "nothing is left", "mt_offload_take and mt_offload_give come in pairs" }, "offload", RC_LEFT, true },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("10.1", "accumulation", mg_10_accumulate, accumulate_cases),
     MG_GROUP("10.2", "segments", mg_10_recompute, forward_cases),
@@ -238,6 +282,9 @@ static const mg_group groups[] = {
     MG_GROUP("10.9", "trim", mg_10_pool, trim_cases),
     MG_GROUP("10.10", "live bytes", mg_10_live, live_cases),
     MG_GROUP("10.11", "peaks", mg_10_peak, peak_cases),
+    MG_GROUP("10.12", "stalls", mg_10_stall, stall_cases),
+    MG_GROUP("10.12", "offloaded", mg_10_offload, offload_cases),
+    MG_GROUP("10.13", "offload", mg_10_recompute, move_cases),
 };
 
 // clang-format on

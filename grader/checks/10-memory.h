@@ -43,11 +43,15 @@ typedef enum recompute_about {
     RC_FLOPS,        /* as planned, exactly */
     RC_PEAK,         /* of 12 blocks; a bar */
     RC_LEFT,         /* memory after backward */
+    RC_MOVED,        /* bytes over the bus, of "offload" */
+    RC_LAST,         /* the last layer is offloaded, too; values */
+    RC_STAY,         /* no layer is offloaded: nothing moves */
+    RC_CLOCK,        /* virtual time: what of the copies is not hidden */
 } recompute_about;
 
 typedef struct recompute_case {
     mg_case head;
-    const char *function; /* "segments": mt_segment_forward, "selective": mt_selective_forward */
+    const char *function; /* "segments": mt_segment_forward, "selective": mt_selective_forward, "offload" */
     recompute_about about;
     bool backward;
 } recompute_case;
@@ -76,6 +80,34 @@ typedef struct choose_case {
 } choose_case;
 
 void mg_10_choose(mg_run *run, const void *one_case); /* a choose_case */
+
+/* ---- offload: 10-offload.c; when copies are made: 10-recompute.c ------------------------------------------ */
+
+typedef enum stall_about {
+    STALL_ANY,
+    STALL_LAST,  /* one or two segments */
+    STALL_LARGE, /* above 2^32 */
+} stall_about;
+
+typedef struct stall_case {
+    mg_case head;
+    stall_about about;
+} stall_case;
+
+typedef enum offload_about {
+    OFFLOAD_ANY,
+    OFFLOAD_FREE,  /* copies are hidden: all are offloaded */
+    OFFLOAD_LEAST, /* the least budget, and below it */
+    OFFLOAD_FEW,   /* no segment, one, two */
+} offload_about;
+
+typedef struct offload_case {
+    mg_case head;
+    offload_about about;
+} offload_case;
+
+void mg_10_stall(mg_run *run, const void *one_case);   /* a stall_case */
+void mg_10_offload(mg_run *run, const void *one_case); /* an offload_case */
 
 /* ---- accounts: 10-account.c ------------------------------------------------------------------------ */
 

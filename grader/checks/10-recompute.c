@@ -1,5 +1,5 @@
-/* 10-recompute.c -- how the checks of recomputation run (steps 10.2 to 10.4): a tower of blocks of GPT-2
- * (worker/recompute.h) as it is, and with segments or selective recomputation. Rows: 10-memory.c.
+/* 10-recompute.c -- how the checks of recomputation run (steps 10.2 to 10.4, 10.13): a tower of blocks of GPT-2
+ * (worker/recompute.h) as it is, and with segments, selective recomputation or offload. Rows: 10-memory.c.
  *
  * The values of both are compared with 10-tower.c, then every bit of the second with the first. */
 #include "checks/10-memory.h"
@@ -158,10 +158,61 @@ static bool judge_peak(mg_run *run, const outcome *got, const outcome *plain, co
     return true;
 }
 
+/* ---- offload: layers that keep the same number of bytes, of which some are chosen -------------------------------- */
+
+static int64_t chosen_below(const int64_t *setting, int64_t layers)
+{
+    return __builtin_popcountll((unsigned long long)setting[MG_RC_CHOSEN] & ((1ull << mt_max(layers, 0)) - 1));
+}
+
+/* FLOPs of all, and of each chosen layer what a copy takes more than the next layer's forward, and than its backward.
+ * The product that enters the tower is none of a layer: forward once, backward once for x. */
+static int64_t planned_clock(const int64_t *setting, const outcome *plain, int64_t layer)
+{
+    int64_t C = setting[MG_RC_C], enters = 2 * setting[MG_RC_B] * setting[MG_RC_T] * C * C,
+            forward = (plain->facts[MG_RC_FLOPS] - enters) / setting[MG_RC_LAYERS],
+            backward = (plain->facts[MG_RC_FLOPS_BACKWARD] - enters) / setting[MG_RC_LAYERS],
+            copy = layer * setting[MG_RC_RATE];
+    return plain->facts[MG_RC_FLOPS] + plain->facts[MG_RC_FLOPS_BACKWARD] +
+           chosen_below(setting, setting[MG_RC_LAYERS]) * (mt_max(0, copy - forward) + mt_max(0, copy - backward));
+}
+
+static bool judge_offload(mg_run *run, recompute_about about, const request *r, const outcome *got,
+                          const outcome *plain)
+{
+    const int64_t *setting = r->setting, *facts = got->facts, *was = plain->facts, L = setting[MG_RC_LAYERS],
+                  layer = was[MG_RC_KEPT] / L;
+    switch (about) {
+    case RC_KEPT:
+        mg_note(run, "%lld bytes stay of %lld", (long long)facts[MG_RC_KEPT], (long long)was[MG_RC_KEPT]);
+        return equal(run, "bytes on the device after forward", facts[MG_RC_KEPT],
+                     was[MG_RC_KEPT] - layer * chosen_below(setting, L - 1));
+    case RC_PEAK:
+        mg_note(run, "%lld bytes, without offload %lld", (long long)facts[MG_RC_PEAK], (long long)was[MG_RC_PEAK]);
+        return equal(run, "the most bytes on the device", facts[MG_RC_PEAK],
+                     was[MG_RC_PEAK] - layer * chosen_below(setting, L - 2));
+    case RC_CLOCK:
+        mg_note(run, "%.3f times as long as without offload",
+                (double)facts[MG_RC_CLOCK] / (double)(was[MG_RC_FLOPS] + was[MG_RC_FLOPS_BACKWARD]));
+        return equal(run, "virtual time of a step, in FLOPs", facts[MG_RC_CLOCK], planned_clock(setting, plain, layer));
+    case RC_LEFT:
+        return equal(run, "bytes left beside gradients", facts[MG_RC_LEFT], 0);
+    case RC_MOVED:
+    case RC_STAY:
+        return equal(run, "bytes to the host", facts[MG_RC_OUT], layer * chosen_below(setting, L)) &&
+               equal(run, "bytes back", facts[MG_RC_IN], layer * chosen_below(setting, L - 1));
+    default:
+        return equal(run, "arrays whose memory is freed while the bus copies it", facts[MG_RC_FREED], 0) &&
+               same_bits(run, got, plain, r);
+    }
+}
+
 static bool judge(mg_run *run, recompute_about about, const request *r, const outcome *got, const outcome *plain)
 {
     const int64_t *facts = got->facts;
     bool segments = strstr(r->function, "segment");
+    if (strcmp(r->function, "offload") == 0)
+        return judge_offload(run, about, r, got, plain);
     switch (about) {
     case RC_NODE:
         return equal(run, "nodes of the result", facts[MG_RC_NODE], 1) &&
@@ -222,10 +273,29 @@ static bool bare_row(const int64_t *setting)
 }
 
 /* What is special in a call; CASTS + i: the type of forward, and what is in force in backward. */
-enum { ANY, EVAL, F16, BLOCKS, NO_GRAD, FROZEN, CASTS };
+enum { ANY, EVAL, F16, BLOCKS, NO_GRAD, FROZEN, ALL_CHOSEN, TWICE, CASTS };
 static const int64_t casts[][2] = {
     { MT_BF16, MG_RC_POLICY_ONLY }, { MT_F16, MT_BF16 }, { MT_F32, MT_BF16 }, { MT_BF16, MT_F32 }
 };
+
+/* A layer keeps 4 (16 C + 6) bytes a token and has 24 C^2 FLOPs and few more: a copy takes from half of its forward on,
+ * with a rate of C more than its backward. */
+static void choose_layers(mt_rng *rng, int64_t *setting, recompute_about about, int64_t is)
+{
+    int64_t L = setting[MG_RC_LAYERS] = is == TWICE ? 3 : mg_pick(rng, 4, 6), last = INT64_C(1) << (L - 1);
+    setting[MG_RC_CHOSEN] = is == ALL_CHOSEN ? last - 1 : mg_pick(rng, 1, last - 1);
+    if (about == RC_LAST || about == RC_MOVED)
+        setting[MG_RC_CHOSEN] |= last;
+    if (about == RC_PEAK)
+        setting[MG_RC_CHOSEN] |= last >> 2; /* fetched too early, it is there at the peak */
+    if (about == RC_STAY)
+        setting[MG_RC_CHOSEN] = 0;
+    setting[MG_RC_RATE] = is == ALL_CHOSEN ? setting[MG_RC_C] : mg_pick(rng, 1, setting[MG_RC_C]);
+    setting[MG_RC_LEVELS] = 0;
+    setting[MG_RC_PASSES] = is == TWICE ? 2 : 1;
+    setting[MG_RC_PRODUCT] = 1; /* the first layer keeps as much as the others: what enters it was computed, too */
+    setting[MG_RC_ROUNDS] = 2;
+}
 
 static request draw(mg_run *run, const recompute_case *c, int64_t is)
 {
@@ -262,6 +332,8 @@ static request draw(mg_run *run, const recompute_case *c, int64_t is)
         setting[MG_RC_WANTED] = 3;
     if (c->about == RC_PEAK)
         setting[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, setting[MG_RC_ROUNDS] = 2;
+    if (strcmp(c->function, "offload") == 0)
+        choose_layers(rng, setting, c->about, is);
     do
         setting[MG_RC_SEED] = (INT64_C(1) << 32) + mg_pick(rng, 1, 1 << 20); /* a stream's number may have 64 bits */
     while (bare_row(setting));
@@ -281,6 +353,10 @@ void mg_10_recompute(mg_run *run, const void *one_case)
         { "evaluation", "in MT_EVAL, which changes dropout only, all is recorded as always", EVAL,
           1 << RC_KEPT | 1 << RC_POLICY_AFTER },
         { "f16", NULL, F16, 1 << RC_KEPT_16 },
+        { "all but the last", NULL, ALL_CHOSEN, 1 << RC_LAST | 1 << RC_MOVED | 1 << RC_CLOCK },
+        { "each layer used twice",
+          "a segment that is away may be read before backward has come to the one behind it: it is fetched then", TWICE,
+          1 << RC_LAST },
         { "three levels", NULL, BLOCKS, 1 << RC_NESTED },
         { "inside mt_no_grad", NULL, NO_GRAD, 1 << RC_QUIET },
         { "forward in bf16, backward without autocast's keeper", NULL, CASTS, BOTH },

@@ -3,11 +3,13 @@
 #include "worker/recompute.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "memory/offload.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "amp/autocast.h"
 #include "ops/ops.h"
 #include "core/span.h"
+#include "testing/bus_sim.h"
 #include "worker/calls_10.h"
 #include "worker/heap.h"
 
@@ -81,11 +83,25 @@ static void tower_free(tower *t)
 /* ---- counting ------------------------------------------------------------------------------------------------- */
 
 static int64_t flops;
+static mt_bus *bus; /* of the call "offload"; NULL: another call */
 
 static void add_flops(void *user, const mt_span *span)
 {
     (void)user;
     flops += span->flops;
+    if (bus)
+        mt_bus_sim_compute(bus, span->flops);
+}
+
+/* What the bus has done up to now, subtracted from what it will have done. */
+static void count_bus(int64_t *facts, int64_t sign)
+{
+    if (bus) {
+        facts[MG_RC_OUT] += sign * bus->out;
+        facts[MG_RC_IN] += sign * bus->in;
+        facts[MG_RC_CLOCK] += sign * mt_bus_sim_now(bus);
+        facts[MG_RC_FREED] += sign * mt_bus_sim_freed(bus);
+    }
 }
 
 static void note_ready(void *user, mt_tensor *leaf)
@@ -257,6 +273,7 @@ static void one_round(const mg_value *v, tower *t)
         gradients += t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
     mt_peak_reset(MT_CPU);
     flops = 0;
+    count_bus(facts, -1);
     begin_types(setting[MG_RC_TYPE]);
     if (setting[MG_RC_WANTED] == 2)
         mt_no_grad_begin();
@@ -273,6 +290,7 @@ static void one_round(const mg_value *v, tower *t)
     copy_out(F(out), out, ARRAY(out)->count);
     if (setting[MG_RC_BACKWARD] && out->node)
         backward(t, out, F(dout), facts);
+    count_bus(facts, 1);
     facts[MG_RC_PEAK] = mt_peak_bytes(MT_CPU) - before;
     int64_t heap = setting[MG_RC_WANTED] == 0 ? heap_left(t, x) : 0;
     copy_out(F(dx), x->grad, ARRAY(dx)->count);
@@ -294,6 +312,10 @@ static void clear(mt_tensor *param)
 static void call(const mg_value *v, run_fn *run)
 {
     tower *t = tower_new(I64(setting), F(params), run);
+    bool chosen[MG_RC_LAYERS_MOST] = { false };
+    for (int64_t l = 0; l < I64(setting)[MG_RC_LAYERS]; l++)
+        chosen[l] = I64(setting)[MG_RC_CHOSEN] >> l & 1;
+    mt_offload *offload = bus ? mt_offload_new(bus, t->top->child, chosen, t->top->children) : NULL;
     mt_span_listen(add_flops, NULL);
     for (int64_t round = 0; round < I64(setting)[MG_RC_ROUNDS]; round++) {
         for (int64_t p = 0; round > 0 && p < t->params.count; p++)
@@ -301,6 +323,7 @@ static void call(const mg_value *v, run_fn *run)
         one_round(v, t);
     }
     mt_span_listen(NULL, NULL);
+    mt_offload_free(offload);
     float *to = F(dparams);
     for (int64_t p = 0; p < t->params.count; p++) {
         mt_tensor *param = t->params.item[p].tensor;
@@ -325,6 +348,14 @@ void mg_call_segments(const mg_value *v)
 void mg_call_selective(const mg_value *v)
 {
     call(v, mt_selective_forward);
+}
+
+void mg_call_offload(const mg_value *v)
+{
+    bus = mt_bus_sim_open(I64(setting)[MG_RC_RATE]);
+    call(v, NULL);
+    mt_bus_free(bus);
+    bus = NULL;
 }
 
 static mt_tensor *twice(mt_module *module, mt_tensor *x)

@@ -25,6 +25,8 @@ enum {
     MG_RC_BACKWARD, /* 0: forward only */
     MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad;
                        3: parameters only */
+    MG_RC_CHOSEN,   /* of the call "offload": which layers, 1 << l added up */
+    MG_RC_RATE,     /* ... on a simulated bus (testing/bus_sim.h): FLOPs while one byte crosses it */
     MG_RC_ROUNDS,   /* how often all this is done; gradients are cleared, not released, in between */
     MG_RC_SETTINGS
 };
@@ -48,6 +50,10 @@ enum {
     MG_RC_POLICY,   /* after backward: whether the policy is the one before it, its user pointer, the keepers */
     MG_RC_USER,
     MG_RC_KEEPERS,
+    MG_RC_OUT, /* bytes that were copied to the host, and back */
+    MG_RC_IN,
+    MG_RC_FREED,        /* blocks whose memory was freed while it was copied */
+    MG_RC_CLOCK,        /* FLOPs from the beginning of forward to the end of backward, and those spent waiting */
     MG_RC_RECORDS_LAST, /* after backward: whether ops are recorded */
     MG_RC_COUNTED
 };

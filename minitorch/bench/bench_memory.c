@@ -1,5 +1,6 @@
 /* bench_memory.c -- what recomputation saves and costs: a step of GPT-2 that keeps everything, all but cheap results,
- * or the blocks' inputs only; then the rule of sqrt(L) on layers that are all alike.
+ * or the blocks' inputs only, or lets them wait in a file; what offload costs on a bus of each speed, in virtual time;
+ * then the rule of sqrt(L) on layers that are all alike.
  *
  * The gradients exist before a step begins, as with micro-batches, so that what is counted above them is activations
  * and the gradients of activations. Bytes and FLOPs are exact; of the time the least of all rounds counts. */
@@ -10,10 +11,13 @@
 #include "autograd/tape.h"
 #include "bench/bench.h"
 #include "core/scope.h"
+#include "core/span.h"
 #include "fused/fused.h"
+#include "memory/offload.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "ops/ops.h"
+#include "testing/bus_sim.h"
 #include "testing/profile_here.h"
 
 enum { LAYERS = 36, ELEMENTS = 1 << 16 };
@@ -24,10 +28,14 @@ typedef struct options {
 
 typedef mt_tensor *run_fn(mt_module *module, mt_tensor *x);
 
-static const struct {
+static struct {
     const char *name;
     run_fn *run;
-} ways[] = { { "none", NULL }, { "selective", mt_selective_forward }, { "block", mt_segment_forward } };
+} ways[] = {
+    { "none", NULL }, { "selective", mt_selective_forward }, { "block", mt_segment_forward }, { "offload", NULL }
+};
+
+enum { OFFLOAD = 3 };
 
 typedef struct cost {
     int64_t kept, peak, flops; /* kept after forward and at the peak, in bytes above parameters and gradients; FLOPs */
@@ -78,6 +86,46 @@ static mt_tensor *random_tokens(const options *o)
     return ids;
 }
 
+static mt_offload *offload_all_but_the_last(mt_bus *bus, const mt_module *blocks)
+{
+    bool chosen[blocks->children];
+    for (int l = 0; l < blocks->children; l++)
+        chosen[l] = l < blocks->children - 1;
+    return mt_offload_new(bus, blocks->child, chosen, blocks->children);
+}
+
+static void compute(void *bus, const mt_span *span)
+{
+    mt_bus_sim_compute(bus, span->flops);
+}
+
+/* A step on a simulated bus beside what the law says of it (mt_offload_stall), for buses of several speeds. */
+static void bench_rates(const options *o, gpt2 *g, const cost *best)
+{
+    static const int64_t rates[] = { 25, 50, 75, 100, 150, 200 };
+    const int64_t C = o->width, tokens = o->batch * o->time,
+                  forward = tokens * (24 * C * C + 2 * (o->time + 1) * C + 2 * C);
+    const mt_offload_segment like = { tokens * 4 * (16 * C + o->heads + 4), forward,
+                                      2 * forward + tokens * (o->time + 1) * C };
+    const mt_offload_segment pair[] = { like, like };
+    printf("\nall blocks but the last offloaded: virtual time of a step over that without\n");
+    printf("FLOP a byte   bus MB   planned   measured\n");
+    for (int64_t i = 0; i < MT_COUNT(rates); i++) {
+        mt_bus *bus = mt_bus_sim_open(rates[i]);
+        mt_offload *all = offload_all_but_the_last(bus, g->model->child[MT_GPT2_H]);
+        int64_t stalls = (o->layers - 1) * mt_offload_stall(pair, 2, 0, rates[i]);
+        mt_span_listen(compute, bus);
+        mt_scope_begin();
+        mt_backward(gpt2_loss(g));
+        mt_scope_end();
+        mt_span_listen(NULL, NULL);
+        printf("%11" PRId64 " %8.2f %9.4f %10.4f\n", rates[i], (double)(bus->out + bus->in) / 1e6,
+               1 + (double)stalls / (double)best[0].flops, (double)mt_bus_sim_now(bus) / (double)best[0].flops);
+        mt_offload_free(all);
+        mt_bus_free(bus);
+    }
+}
+
 static void bench_gpt2(const options *o)
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
@@ -86,6 +134,11 @@ static void bench_gpt2(const options *o)
     gpt2 g = { mt_gpt2_new(&config, &rng), random_tokens(o) };
     mt_module *blocks = g.model->child[MT_GPT2_H];
     step(gpt2_loss, &g); /* makes the gradients */
+    mt_bus *bus;
+    if (mt_bus_open(&bus, MT_CPU) != MT_OK)
+        exit(mt_cli_exit(MT_ERR_UNAVAILABLE));
+    mt_offload *all = offload_all_but_the_last(bus, blocks);
+    ways[OFFLOAD].run = blocks->child[0]->run;
     for (int64_t round = 0; round < o->rounds; round++)
         for (int64_t w = 0; w < MT_COUNT(ways); w++) {
             for (int l = 0; l < blocks->children; l++)
@@ -103,6 +156,9 @@ static void bench_gpt2(const options *o)
                (double)best[w].kept / (double)best[0].kept, (double)best[w].peak / 1e6,
                (double)best[w].peak / (double)best[0].peak, (double)best[w].flops / 1e9,
                (double)best[w].flops / (double)best[0].flops, best[w].seconds / best[0].seconds);
+    mt_offload_free(all);
+    mt_bus_free(bus);
+    bench_rates(o, &g, best);
     mt_release(g.ids);
     mt_module_free(g.model);
 }

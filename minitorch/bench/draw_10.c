@@ -1,8 +1,10 @@
-/* draw_10.c -- the pictures of lab 10: live memory during steps of a small GPT-2, choices under a budget, a pool. */
+/* draw_10.c -- the pictures of lab 10: live memory during steps of a small GPT-2, choices under a budget, a pool,
+ * and what a device and its bus do when. */
 #include "bench/draw.h"
 #include "core/scope.h"
 #include "memory/accumulate.h"
 #include "memory/choose.h"
+#include "memory/offload.h"
 #include "memory/pool.h"
 #include "memory/segment.h"
 #include "models/gpt2.h"
@@ -175,6 +177,75 @@ static void pool(void)
     mt_pool_close(p);
 }
 
+/* ---- offload ---------------------------------------------------------------------------------------------------- */
+
+/* A device and its bus, drawn while they run; the unit of time is the forward pass of a segment. */
+typedef struct timeline {
+    mt_bus bus;
+    const char *host; /* one byte a segment */
+    double now, free, copy, done[64], y;
+} timeline;
+
+static void draw_time(char color, double shade, double begin, double end, double y, int64_t segment)
+{
+    enum { UNIT = 34, HIGH = 24 };
+    draw_box(color, shade, 92 + UNIT * begin, y, UNIT * (end - begin), HIGH, "%d", (int)segment);
+}
+
+static void line_copy(mt_bus *bus, void *to, const void *from, int64_t bytes, bool out)
+{
+    timeline *t = (timeline *)bus;
+    double begin = fmax(t->now, t->free);
+    (void)bytes;
+    t->free = begin + t->copy;
+    draw_time(out ? 'b' : 'c', 0.8, begin, t->free, t->y + 30, (out ? (const char *)to : (const char *)from) - t->host);
+}
+
+static void line_mark(mt_bus *bus, int64_t mark)
+{
+    ((timeline *)bus)->done[mark] = ((timeline *)bus)->free;
+}
+
+static void line_wait(mt_bus *bus, int64_t mark)
+{
+    ((timeline *)bus)->now = fmax(((timeline *)bus)->now, ((timeline *)bus)->done[mark]);
+}
+
+static void schedule(double y, double copy)
+{
+    enum { SEGMENTS = 6 };
+    static const mt_bus_kind kind = { .copy = line_copy, .mark = line_mark, .wait = line_wait };
+    char host[SEGMENTS];
+    mt_offload_part part[SEGMENTS] = { 0 };
+    timeline t = { .bus = { .kind = &kind }, .host = host, .copy = copy, .y = y };
+    mt_offload o = { .bus = &t.bus, .part = part, .parts = SEGMENTS };
+    mt_storage *memory[SEGMENTS];
+    draw_text('t', 14, y - 8, "a copy takes %.1f of a segment's forward pass", copy);
+    draw_text('s', 14, y + 16, "computes");
+    draw_text('s', 14, y + 46, "bus");
+    for (int64_t s = 0; s < SEGMENTS; s++) {
+        memory[s] = mt_storage_new(1, MT_CPU);
+        part[s] = (mt_offload_part){ .chosen = s < SEGMENTS - 1, .storage = &memory[s], .count = 1, .host = host + s };
+        draw_time('a', 0.4, t.now, t.now + 1, y, s);
+        t.now += 1;
+        mt_offload_leave(&o, s);
+    }
+    for (int64_t s = SEGMENTS - 1; s >= 0; s--) {
+        mt_offload_arrive(&o, s);
+        draw_time('a', 0.9, t.now, t.now + 2, y, s);
+        t.now += 2;
+        mt_storage_release(memory[s]);
+    }
+}
+
+static void offload(void)
+{
+    schedule(36, 0.8);
+    schedule(136, 1.6);
+    draw_text('s', 14, 212,
+              "Light: forward, dark: backward. Orange: to the host, green: back. A gap is a wait for the bus.");
+}
+
 int main(int argc, char **argv)
 {
     static const draw_picture pictures[] = {
@@ -183,6 +254,8 @@ int main(int argc, char **argv)
           recomputation },
         { "choices.svg", 262, "Which of twelve blocks are computed again under seven budgets of bytes", choices },
         { "pool.svg", 352, "Segments and blocks of the caching allocator after each of nine calls", pool },
+        { "offload.svg", 226,
+          "Forward and backward of six segments and the copies of five, on a fast bus and a slow one", offload },
         { 0 },
     };
     return draw_all(argc, argv, pictures);

@@ -21,9 +21,9 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 # What make gpu-check runs, without packages (images, JSON): any machine with gcc and nvcc can build it.
 GPU_BIN       := bin/gpu_values bin/gpu_times bin/gpu_train bin/check_nccl
 # Only programs that use the device are linked with it; in the others mt_device_open fails.
-CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 $(GPU_BIN) tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
+CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 $(GPU_BIN) tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda tests/test_offload_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
-                 minitorch/amp/*.h minitorch/fused/*.h minitorch/kernels/*.h minitorch/models/*.h \
+                 minitorch/amp/*.h minitorch/fused/*.h minitorch/kernels/*.h minitorch/memory/*.h minitorch/models/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
 C_            := $(REF)/cuda-$(CUDA)
 CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
