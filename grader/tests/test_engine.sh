@@ -197,6 +197,14 @@ END
     check "with ssh" is $? 0
     check "the same grades" same "$dir/ssh"
     check "from two hosts" is "$(sort -u "$FAKE/ssh" | tr '\n' ' ')" "a b "
+    fake && printf '%s\n' 1/a 1/b >"$dir/hosts"
+    SLOW=1 PATH=$dir/programs:$PATH "$dir/build/bin/grade_all" --build "$dir/build" --lab 00 --dir "$class" --seed 5eed --engine ssh --hosts "$dir/hosts" --out "$dir/cut" >"$log" 2>&1 &
+    driver=$!
+    await $driver '[ "$(sql "$dir/cut" "SELECT count(*) FROM grading WHERE state = \"graded\"")" -ge 1 ]'
+    { pkill -KILL -P $driver; kill -KILL $driver && wait $driver; } 2>/dev/null # what runs on the hosts goes on there
+    all --engine ssh --hosts "$dir/hosts" --out "$dir/cut"
+    check "a killed batch goes on" is $? 0
+    check "nothing is lost, nothing graded twice" same "$dir/cut"
 else
     echo "skipped: parallel is not installed"
 fi

@@ -44,7 +44,7 @@ stage 08           11359 8000
 stage 15           33773 26000
 files              468 300
 median             75 110
-grader             105934 95000
+grader             105942 95000
 long               0 0
 mnist runs lines   1534 1500
 mnist runs files   50 30
