@@ -1,7 +1,6 @@
 /* zero.c -- each rank updates its part of every bucket; see dist/zero.h. */
 #include "dist/zero.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@ void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int ran
 typedef struct shard {
     int64_t begin, end;  /* elements of this rank's part */
     int64_t length;      /* of the longest part: what is sent of each */
+    int64_t bytes;       /* of all parts of that length */
     float *grads;        /* [end - begin] where the mean of this part is kept */
     float *parts;        /* [size, length] while messages are on their way; else NULL */
     mt_request *request; /* of them */
@@ -42,22 +42,17 @@ struct mt_zero {
     mt_zero3 *sharded; /* stage 3: the parameters */
 };
 
-static int64_t bytes_of(const mt_zero *z, const shard *s)
-{
-    return s->length * z->comm->size * (int64_t)sizeof(float);
-}
-
 /* Memory for all parts of a bucket, filled with zeros. */
 static void open_parts(const mt_zero *z, shard *s)
 {
     s->request = NULL;
-    s->parts = mt_alloc(bytes_of(z, s), z->device);
-    mt_clear(s->parts, bytes_of(z, s), z->device);
+    s->parts = mt_alloc(s->bytes, z->device);
+    mt_clear(s->parts, s->bytes, z->device);
 }
 
 static void close_parts(const mt_zero *z, shard *s)
 {
-    mt_free(s->parts, bytes_of(z, s), z->device);
+    mt_free(s->parts, s->bytes, z->device);
     s->parts = NULL;
 }
 
@@ -107,11 +102,15 @@ static mt_status reduce(void *user, int64_t bucket, float share)
     return status;
 }
 
+mt_ddp *mt_zero_ddp(mt_zero *z)
+{
+    return z->ddp;
+}
+
 void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
 {
     MT_CHECK(!z->sharded || micro > 0,
-             "zero, stage 3: a rank without micro-batches would miss the collectives that open parameters: give it any "
-             "micro-batch, with samples = 0");
+             "zero, stage 3: all ranks open parameters together: give it any micro-batch, with samples = 0");
     if (z->sharded)
         mt_zero3_close(z->sharded);
     for (int64_t i = 0; i < z->params; i++)
@@ -154,11 +153,10 @@ static void copy_params(mt_zero *z, int64_t bucket, int64_t begin, int64_t end, 
     }
 }
 
-/* Every rank gets the parameters that the others have updated. */
-static mt_status gather(mt_zero *z)
+mt_status mt_zero_updated(mt_zero *z)
 {
     mt_status status = MT_OK;
-    for (int64_t i = 0; i < z->buckets && status == MT_OK; i++) {
+    for (int64_t i = 0; i < z->buckets && !z->sharded && status == MT_OK; i++) {
         shard *s = &z->shard[i];
         open_parts(z, s);
         copy_params(z, i, s->begin, s->end, false);
@@ -171,9 +169,8 @@ static mt_status gather(mt_zero *z)
     return status;
 }
 
-mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
+mt_status mt_zero_finish(mt_zero *z)
 {
-    double all = 0;
     mt_status status = mt_ddp_finish(z->ddp);
     mt_status last = z->buckets > 0 ? collect(z, &z->shard[z->buckets - 1]) : MT_OK;
     status = status == MT_OK ? last : status;
@@ -181,19 +178,24 @@ mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
         mt_zero3_close(z->sharded); /* they are about to change */
         status = mt_zero3_status(z->sharded);
     }
-    if (status == MT_OK)
-        status = clip(z, max_norm, &all);
-    if (norm)
-        *norm = all;
-    if (status != MT_OK || !isfinite(all))
-        return status;
     for (int64_t i = 0; i < z->params; i++) {
         mt_tensor *part = z->optim->param[i].tensor;
         part->grad = part->grad ? part->grad : mt_retain(part->grad_memory);
         mt_written(z->param[i]);
     }
+    return status;
+}
+
+mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
+{
+    double own, *all = norm ? norm : &own;
+    *all = 0;
+    MT_TRY(mt_zero_finish(z));
+    MT_TRY(clip(z, max_norm, all));
+    if (!isfinite(*all))
+        return MT_OK;
     mt_optim_step(z->optim);
-    return z->sharded ? MT_OK : gather(z);
+    return mt_zero_updated(z);
 }
 
 mt_status mt_zero_whole(mt_zero *z)
@@ -215,8 +217,7 @@ void mt_zero_overlap(float *into, int64_t begin, int64_t end, const float *from,
     MT_TODO("13.13"); /* delete this line when yours stands here */
 }
 
-/* What rank of size has of a parameter: its elements *from .. *to - 1. Returns its bucket. */
-static int64_t piece_of(const mt_zero *z, int64_t param, int rank, int size, int64_t *from, int64_t *to)
+int64_t mt_zero_piece(const mt_zero *z, int64_t param, int rank, int size, int64_t *from, int64_t *to)
 {
     int64_t bucket = 0, n = mt_numel(z->param[param]);
     while (mt_ddp_bucket(z->ddp, bucket)->first > param)
@@ -235,7 +236,7 @@ mt_state mt_zero_saved(mt_zero *z, int rank, int size)
     mt_optim_state(&now, z->optim);
     for (const mt_state_item *item = now.item; item < now.item + now.count; item++)
         if (item->tensor) {
-            piece_of(z, param, rank, size, &from, &to);
+            mt_zero_piece(z, param, rank, size, &from, &to);
             mt_scope_begin();
             mt_shape shape = size == 1 ? mt_view_shape(&z->param[param]->view) : MT_SHAPE(to - from);
             mt_state_tensor(&saved, mt_zeros(shape, MT_F32, z->device), "%s", item->name);
@@ -253,20 +254,17 @@ void mt_zero_take(mt_zero *z, const mt_state *saved, int rank, int size)
     mt_state now = { 0 };
     int64_t param = 0, begin, end, from, to;
     mt_optim_state(&now, z->optim);
-    MT_CHECK(now.count == saved->count, "zero: a list of %" PRId64 " values, there are %" PRId64, saved->count,
-             now.count);
-    for (int64_t i = 0; i < now.count; i++)
+    MT_CHECK(now.count == saved->count, "zero: a list of %d values, there are %d", (int)saved->count, (int)now.count);
+    for (int64_t i = 0; i < now.count; param += !now.item[i++].tensor)
         if (now.item[i].tensor) {
-            piece_of(z, param, z->comm->rank, z->comm->size, &begin, &end);
-            piece_of(z, param, rank, size, &from, &to);
+            mt_zero_piece(z, param, z->comm->rank, z->comm->size, &begin, &end);
+            mt_zero_piece(z, param, rank, size, &from, &to);
             mt_scope_begin();
             mt_tensor *to_have = now.item[i].tensor, *mine = mt_to_device(to_have, MT_CPU);
             mt_zero_overlap(mt_f32(mine), begin, end, mt_f32(mt_to_device(saved->item[i].tensor, MT_CPU)), from, to);
             if (mine != to_have)
                 mt_copy(mt_f32(to_have), z->device, mt_f32(mine), MT_CPU, (end - begin) * (int64_t)sizeof(float));
             mt_scope_end();
-        } else {
-            param++;
         }
     mt_state_free(&now);
 }
@@ -277,18 +275,18 @@ mt_status mt_zero_gather(mt_zero *z, const mt_state *whole)
     mt_status status = MT_OK;
     int64_t param = 0, from, to;
     mt_optim_state(&now, z->optim);
-    for (int64_t i = 0; i < now.count && status == MT_OK; i++) {
+    for (int64_t i = 0; i < now.count && status == MT_OK; param += !now.item[i++].tensor) {
         mt_tensor *mine = now.item[i].tensor;
         float *all = mine && whole ? mt_f32(whole->item[i].tensor) : NULL;
-        piece_of(z, mt_min(param, z->params - 1), z->comm->rank, z->comm->size, &from, &to);
         if (!mine)
-            param++;
-        else if (z->comm->rank > 0)
+            continue;
+        mt_zero_piece(z, param, z->comm->rank, z->comm->size, &from, &to);
+        if (z->comm->rank > 0)
             status = mt_send(z->comm, mt_f32(mine), to - from, MT_F32, 0, NULL);
         else
             copy(z, all + from, mt_f32(mine), to - from);
         for (int rank = 1; rank < z->comm->size && all && status == MT_OK; rank++) {
-            piece_of(z, param, rank, z->comm->size, &from, &to);
+            mt_zero_piece(z, param, rank, z->comm->size, &from, &to);
             status = mt_recv(z->comm, all + from, to - from, MT_F32, rank, NULL);
         }
     }
@@ -305,8 +303,8 @@ static void divide(mt_zero *z)
     for (int64_t b = 0; b < z->buckets; b++) {
         const mt_bucket *bucket = mt_ddp_bucket(z->ddp, b);
         shard *s = &z->shard[b];
-        mt_zero_part(&s->begin, &s->end, bucket, 0, z->comm->size);
-        s->length = s->end - s->begin;
+        s->length = mt_ceil_div(bucket->end - bucket->begin, z->comm->size);
+        s->bytes = s->length * z->comm->size * (int64_t)sizeof(float);
         mt_zero_part(&s->begin, &s->end, bucket, z->comm->rank, z->comm->size);
         all += s->end - s->begin;
     }
@@ -323,7 +321,7 @@ static void shard_optimizer(mt_zero *z)
     MT_CHECK(z->optim->count == z->params && !mt_update_rules[z->optim->kind].whole,
              "zero: the optimizer must be one of these parameters, not adafactor or muon, which need whole gradients");
     for (int64_t i = 0; i < z->params; i++) {
-        int64_t bucket = piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
+        int64_t bucket = mt_zero_piece(z, i, z->comm->rank, z->comm->size, &from, &to);
         const shard *s = &z->shard[bucket];
         int64_t at = from < to ? z->place[i] + from - s->begin : 0;
         mt_tensor *part = z->sharded ? mt_zero3_part(z->sharded, bucket, at, to - from)

@@ -365,7 +365,8 @@ int main(int argc, char **argv)
                                .overhead = 20e-6,
                                .days = INFINITY,
                                .dollars = INFINITY,
-                               .zero = 3 } };
+                               .zero = 3,
+                               .zero_divided = 1 } };
     mt_cli_parse(argc, argv, "The best ways to train a GPT on a cluster.", flags, &o);
     return mt_cli_exit(o.devices ? print_devices() : run(&o));
 }

@@ -205,6 +205,7 @@ mt_status mt_capstone_read(mt_capstone *out, const cJSON *json, const char *wher
                             .overhead = 20e-6,
                             .dtype = MT_BF16,
                             .zero = 3,
+                            .zero_divided = 1,
                             .days = INFINITY,
                             .dollars = INFINITY } };
     mt_capstone *c = &f.capstone;
@@ -338,8 +339,9 @@ static mt_status check_plan(mt_capstone_plan *plan, const mt_capstone *c, const 
                        " micro-batches on stages, and at most %d are simulated: write a larger "
                        "\"micro_batch\"",
                        where, s->dp * s->pp * s->micro, MOST_TASKS);
-    if (s->zero && s->pp * s->tp > 1)
-        return mt_fail(MT_ERR_ARGUMENT, "%s: \"zero\": train_gpt2 has no ZeRO with pp or tp above 1: write 0", where);
+    if (s->zero > p->zero_divided && s->pp * s->tp > 1)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"zero\": train_gpt2 has stage 1 only with pp or tp above 1: write 0 or 1",
+                       where);
     if (s->zero && s->dp == 1)
         return mt_fail(MT_ERR_ARGUMENT, "%s: \"zero\": one replica has nothing to share: write 0", where);
     const char *why = mt_plan_refuses(&p->model, s);

@@ -59,6 +59,14 @@ void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
  * max_norm: >= 0, INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
 mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
 
+/* The halves of mt_zero_step, for a caller that clips and calls mt_optim_step itself: its norm is that of more ranks.
+ * mt_zero_finish -- what was not sent yet; the gradients of the optimizer's parameters, which are this rank's parts,
+ * are complete afterwards.   mt_zero_updated -- after mt_optim_step: the parameters of all ranks.
+ * mt_zero_ddp -- lent: for mt_ddp_hold after mt_zero_begin. */
+mt_status mt_zero_finish(mt_zero *zero);
+mt_status mt_zero_updated(mt_zero *zero);
+mt_ddp *mt_zero_ddp(mt_zero *zero);
+
 /* mt_zero_whole -- collective: until the next mt_zero_begin every rank has all parameters, and may read them alone: to
  * evaluate, to save. In stages 1 and 2 this always holds.   Fails: as the communicator.
  * mt_zero_changed -- between the two: the parameters were changed, on all ranks alike (a checkpoint was loaded). Stage
@@ -75,6 +83,10 @@ void mt_zero_changed(mt_zero *zero);
  *         mt_zero_take(zero, &saved, old, old_size);
  *         mt_state_free(&saved);
  *     } */
+
+/* mt_zero_piece -- elements *from .. *to - 1 of parameter number `param` of the list belong to rank `rank` of `size`;
+ * returns the parameter's bucket. */
+int64_t mt_zero_piece(const mt_zero *zero, int64_t param, int rank, int size, int64_t *from, int64_t *to);
 
 /* mt_zero_saved -- the list that rank `rank` of `size` had saved in a run with the same parameters and bucket_bytes;
  * its tensors are new and zero, its integers are those of the optimizer. For one rank (0, 1) it is mt_optim_state of

@@ -140,34 +140,60 @@ static mt_status same_table(divided *d)
     return mt_broadcast(d->tensor, mt_f32(grad), mt_numel(grad), MT_F32, 0, NULL);
 }
 
-/* Gradients of all micro-batches, the mean over the replicas. The token table's on the first and the last stage are
- * added at the end of mt_pipe_step, and only then may its bucket be sent, the last one; the others are sent while
- * backward of the last micro-batch goes on. */
-static mt_status add_up(divided *d, const mt_training *t, int64_t samples, double *loss)
+/* What the ranks of a stage add up, or make equal, once backward is done. */
+static mt_status add_up_stage(divided *d)
 {
-    mt_ddp_begin(d->ddp, t->micro, samples);
-    mt_ddp_hold(d->ddp, mt_gpt2_parts_tied(d->parts));
-    MT_TRY(d->pipe ? MT_OK : new_pipe(d, t));
-    MT_TRY(mt_pipe_step(d->pipe, loss));
-    MT_TRY(mt_gpt2_parts_status(d->parts));
-    MT_TRY(mt_ddp_finish(d->ddp));
     mt_gpt2_parts_sum(d->parts);
     MT_TRY(mt_gpt2_parts_status(d->parts));
     return same_table(d);
 }
 
-/* The square of the norm of all gradients of which this rank has the first copy. */
-static double own_square(const divided *d)
+/* Whether that changes the gradient of a parameter. */
+static bool changes(const divided *d, const char *name)
+{
+    bool is_table = strncmp(name, "wte.", 4) == 0;
+    return !mt_gpt2_parts_divides(d->parts, name) && (d->config->sequence || is_table);
+}
+
+/* Begins a step. Gradients that change after the last backward are sent later: the token table's, which the first and
+ * the last stage add up at the end of mt_pipe_step; and with ZeRO those that change in add_up_stage, since afterwards a
+ * rank has its part of them only, and the ranks of a stage may have other parts. */
+static void begin(divided *d, int64_t micro, int64_t samples)
 {
     mt_state params = mt_module_params(d->model);
-    mt_grad_array *arrays = mt_calloc(params.count, sizeof *arrays);
-    int64_t count = 0;
+    if (d->zero)
+        mt_zero_begin(d->zero, micro, samples);
+    else
+        mt_ddp_begin(d->ddp, micro, samples);
+    mt_ddp_hold(d->ddp, mt_gpt2_parts_tied(d->parts));
     for (const mt_state_item *p = params.item; p < params.item + params.count; p++)
-        if (mt_divided_first(d, p->name) && p->tensor->grad)
+        if (d->zero && changes(d, p->name))
+            mt_ddp_hold(d->ddp, p->tensor);
+    mt_state_free(&params);
+}
+
+/* Gradients of all micro-batches, the mean over the replicas. Most are sent while backward of the last micro-batch goes
+ * on. */
+static mt_status add_up(divided *d, const mt_training *t, int64_t samples, double *loss)
+{
+    begin(d, t->micro, samples);
+    MT_TRY(d->pipe ? MT_OK : new_pipe(d, t));
+    MT_TRY(mt_pipe_step(d->pipe, loss));
+    MT_TRY(mt_gpt2_parts_status(d->parts));
+    MT_TRY(d->zero ? add_up_stage(d) : mt_ddp_finish(d->ddp));
+    return d->zero ? mt_zero_finish(d->zero) : add_up_stage(d);
+}
+
+/* The square of the norm of all gradients of which this rank has the first copy; with ZeRO, of its part of them. */
+static double own_square(const divided *d)
+{
+    mt_grad_array *arrays = mt_calloc(d->optim->count, sizeof *arrays);
+    int64_t count = 0;
+    for (const mt_optim_param *p = d->optim->param; p < d->optim->param + d->optim->count; p++)
+        if ((d->zero || d->data->rank == 0) && mt_divided_first(d, p->name) && p->tensor->grad)
             arrays[count++] = (mt_grad_array){ mt_f32(p->tensor->grad), mt_numel(p->tensor) };
     double norm = mt_clip_grad_norm_on(d->device, arrays, count, INFINITY);
     free(arrays);
-    mt_state_free(&params);
     return norm * norm;
 }
 
@@ -209,10 +235,13 @@ static double clip(void *user, const mt_grad_array *arrays, int64_t count, doubl
 static bool apply(void *user, mt_update *updates)
 {
     divided *d = user;
+    bool done = true;
     if (d->hooks.apply)
-        return d->hooks.apply(d->hooks.user, updates);
-    mt_optim_apply(d->optim, updates);
-    return true;
+        done = d->hooks.apply(d->hooks.user, updates);
+    else
+        mt_optim_apply(d->optim, updates);
+    d->base.failed = d->zero ? mt_zero_updated(d->zero) : MT_OK;
+    return done;
 }
 
 static mt_status join(mt_team *team, mt_training *t)
@@ -224,8 +253,11 @@ static mt_status join(mt_team *team, mt_training *t)
     t->gradients = gradients, t->user = d;
     d->flat = mt_flat_gradients(&params);
     d->device = mt_module_device(t->model);
+    const mt_zero_config config = { .stage = (int)d->config->zero, .bucket_bytes = d->config->bucket_bytes };
     mt_status status =
-        mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = d->config->bucket_bytes });
+        config.stage ? mt_zero_new(&d->zero, d->data, t->optim, &params, &config)
+                     : mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = config.bucket_bytes });
+    d->ddp = d->zero ? mt_zero_ddp(d->zero) : d->ddp;
     mt_state_free(&params);
     return status;
 }
@@ -290,9 +322,12 @@ static void leave(mt_team *team)
     divided *d = (divided *)team;
     mt_pipe_free(d->pipe);
     mt_mesh_free(d->mesh);
-    mt_ddp_free(d->ddp);
+    if (d->zero)
+        mt_zero_free(d->zero);
+    else
+        mt_ddp_free(d->ddp);
     mt_gpt2_parts_free(d->parts);
-    d->pipe = NULL, d->mesh = NULL, d->ddp = NULL, d->parts = NULL;
+    d->pipe = NULL, d->mesh = NULL, d->ddp = NULL, d->zero = NULL, d->parts = NULL;
 }
 
 static mt_status run_divided(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dist/ddp.h"
+#include "dist/zero.h"
 #include "parallel/mesh.h"
 #include "parallel/parts.h"
 #include "dist/replicas.h"
@@ -20,7 +20,8 @@ typedef struct mt_divided {
     mt_tensor *flat;                   /* the block of all gradients */
     mt_device device;                  /* of the model */
     mt_gpt2_parts *parts;
-    mt_ddp *ddp;
+    mt_ddp *ddp;                /* lent by `zero`, if that is there */
+    mt_zero *zero;              /* the state of what is here, divided among the replicas */
     mt_pipe *pipe;              /* from the first step on */
     mt_shape *shape;            /* [parts - 1] */
     mt_surround around;         /* the training's */
@@ -30,12 +31,12 @@ typedef struct mt_divided {
     double norm;                /* of all gradients of this step */
 } mt_divided;
 
-/* Whether no other rank has the values that belong to this parameter: no other replica, no other rank of the tensor
+/* Whether no other rank of this replica has the values that belong to this parameter: no other rank of the tensor
  * group, and, for the token table, no earlier stage. name: of the parameter, or NAME/... of what belongs to it. */
 static inline bool mt_divided_first(const mt_divided *d, const char *name)
 {
     bool again = d->pipeline->rank > 0 && strncmp(name, "wte.", 4) == 0;
-    return d->data->rank == 0 && !again && (d->tensor->rank == 0 || mt_gpt2_parts_divides(d->parts, name));
+    return !again && (d->tensor->rank == 0 || mt_gpt2_parts_divides(d->parts, name));
 }
 
 /* mt_team's `move`. */

@@ -30,74 +30,97 @@ static int64_t copy_part(const divided *d, const mt_state_item *whole, void *par
         elements = mt_gpt2_parts_copy(d->parts, whole->name, all, mt_numel(whole->tensor), part, tensor, saving);
         return elements * (int64_t)sizeof(float);
     }
-    if (part && part != all)
+    if (part)
         memcpy(saving ? all : part, saving ? part : all, (size_t)bytes);
     return bytes;
 }
 
-/* Rank 0, with all that another rank names. */
-static mt_status serve(divided *d, const mt_state whole[2], int rank, bool saving)
+/* What a rank tells rank 0 of a value: which bytes of its part these are. With ZeRO, a piece of the optimizer's. */
+typedef struct named {
+    char name[MT_STATE_NAME]; /* "": there is no other value */
+    int64_t begin, bytes;
+} named;
+
+/* Rank 0: those bytes of the value, from the rank or to it; of rank 0 itself, values. */
+static mt_status serve(divided *d, const mt_state whole[2], int rank, const named *v, void *values, bool saving)
 {
-    char name[MT_STATE_NAME];
-    for (;;) {
-        MT_TRY(mt_recv(d->base.comm, name, sizeof name, MT_U8, rank, NULL));
-        if (!*name)
-            return MT_OK;
-        const mt_state_item *item = find(whole, name);
-        MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
-        int tensor = rank % d->tensor->size;
-        int64_t bytes = copy_part(d, item, NULL, tensor, saving);
-        mt_status status = MT_OK;
-        void *part = mt_calloc(bytes, 1);
-        if (saving)
-            status = mt_recv(d->base.comm, part, bytes, MT_U8, rank, NULL);
-        copy_part(d, item, part, tensor, saving);
-        if (!saving)
-            status = mt_send(d->base.comm, part, bytes, MT_U8, rank, NULL);
-        free(part);
-        MT_TRY(status);
-    }
+    const mt_state_item *item = find(whole, v->name);
+    MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, v->name);
+    int tensor = rank % d->tensor->size;
+    char *part = mt_calloc(copy_part(d, item, NULL, tensor, saving), 1), *at = part + v->begin;
+    mt_status status = MT_OK;
+    copy_part(d, item, part, tensor, false);
+    if (rank > 0)
+        status = saving ? mt_recv(d->base.comm, at, v->bytes, MT_U8, rank, NULL)
+                        : mt_send(d->base.comm, at, v->bytes, MT_U8, rank, NULL);
+    else
+        memcpy(saving ? at : values, saving ? values : at, (size_t)v->bytes);
+    if (saving)
+        copy_part(d, item, part, tensor, true);
+    free(part);
+    return status;
 }
 
-/* One value of this rank. */
-static mt_status exchange(divided *d, const mt_state_item *own, const mt_state whole[2], bool saving)
+/* One value of this rank, elements `begin` and so on of its part. */
+static mt_status exchange(divided *d, const mt_state_item *own, int64_t begin, const mt_state whole[2], bool saving)
 {
-    int64_t bytes;
+    named v = { .begin = begin * (int64_t)sizeof(float) };
     mt_state_item here = *own;
     mt_status status = MT_OK;
     mt_scope_begin();
     if (own->tensor)
         here.tensor = mt_to_device(own->tensor, MT_CPU);
-    void *values = bytes_of(&here, &bytes);
+    void *values = bytes_of(&here, &v.bytes);
+    memcpy(v.name, own->name, sizeof v.name);
     if (d->base.comm->rank == 0) {
-        copy_part(d, find(whole, own->name), values, 0, saving);
+        status = serve(d, whole, 0, &v, values, saving);
     } else {
-        status = mt_send(d->base.comm, own->name, MT_STATE_NAME, MT_U8, 0, NULL);
+        status = mt_send(d->base.comm, &v, sizeof v, MT_U8, 0, NULL);
         if (status == MT_OK)
-            status = saving ? mt_send(d->base.comm, values, bytes, MT_U8, 0, NULL)
-                            : mt_recv(d->base.comm, values, bytes, MT_U8, 0, NULL);
+            status = saving ? mt_send(d->base.comm, values, v.bytes, MT_U8, 0, NULL)
+                            : mt_recv(d->base.comm, values, v.bytes, MT_U8, 0, NULL);
     }
     if (here.tensor != own->tensor && !saving)
-        mt_copy(mt_data(own->tensor), d->device, values, MT_CPU, bytes);
+        mt_copy(mt_data(own->tensor), d->device, values, MT_CPU, v.bytes);
     if (own->tensor && !saving)
         mt_written(own->tensor);
     mt_scope_end();
     return status;
 }
 
+/* Whether a tensor is the state of a piece of a parameter, which no other replica has; *begin: its first element. */
+static bool is_piece(const divided *d, const mt_tensor *tensor, int64_t *begin)
+{
+    int64_t end;
+    *begin = 0;
+    for (int64_t i = 0; d->zero && tensor && i < d->optim->count; i++)
+        for (int s = 0; s < MT_UPDATE_STATES; s++)
+            if (d->optim->param[i].state[s] == tensor) {
+                mt_zero_piece(d->zero, i, d->data->rank, d->data->size, begin, &end);
+                return true;
+            }
+    return false;
+}
+
 mt_status mt_divided_move(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving)
 {
-    static const char end[MT_STATE_NAME];
     divided *d = (divided *)team;
+    named v = { .name = "" };
     for (int list = 0; list < 2; list++)
-        for (int64_t i = 0; i < own[list].count; i++) {
-            const mt_state_item *item = &own[list].item[i];
-            if (!item->setting && (!saving || mt_divided_first(d, item->name)))
-                MT_TRY(exchange(d, item, whole, saving));
+        for (const mt_state_item *i = own[list].item; i < own[list].item + own[list].count; i++) {
+            int64_t begin;
+            bool piece = is_piece(d, i->tensor, &begin), first = piece || d->data->rank == 0;
+            if (!i->setting && (!saving || (first && mt_divided_first(d, i->name))))
+                MT_TRY(exchange(d, i, begin, whole, saving));
         }
     if (d->base.comm->rank > 0)
-        return mt_send(d->base.comm, end, sizeof end, MT_U8, 0, NULL);
+        return mt_send(d->base.comm, &v, sizeof v, MT_U8, 0, NULL);
     for (int rank = 1; rank < d->base.comm->size; rank++)
-        MT_TRY(serve(d, whole, rank, saving));
+        for (;;) {
+            MT_TRY(mt_recv(d->base.comm, &v, sizeof v, MT_U8, rank, NULL));
+            if (!*v.name)
+                break;
+            MT_TRY(serve(d, whole, rank, &v, NULL, saving));
+        }
     return MT_OK;
 }

@@ -69,7 +69,7 @@ static int64_t whole_table(const run *r, int64_t stage)
         return 0;
     if (stage == c->pp - 1)
         tokens = b.samples * b.time;
-    return (16 + copies) * (m->rows - part) * m->width +
+    return (8 + 8 / (c->zero ? c->dp : 1) + copies) * (m->rows - part) * m->width +
            (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));
 }
 

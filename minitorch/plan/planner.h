@@ -42,7 +42,7 @@ typedef struct mt_plan_problem {
     double days, dollars; /* limits; INFINITY: none */
     mt_plan_goal goal;    /* fewest days, or fewest dollars */
     int64_t zero;         /* the highest stage of ZeRO that may be used; */
-    int64_t zero_divided; /* with pp * tp > 1. 0: train_gpt2 has no ZeRO for a divided model */
+    int64_t zero_divided; /* with pp * tp > 1; train_gpt2 has stage 1 for a divided model */
     bool sequence;        /* plans with tp > 1 divide tokens, too; tp that does not divide `time` is left out */
 
     /* What mt_plan_best calls for an estimate; NULL: mt_plan_estimate_of. For tests that count. */

@@ -146,7 +146,7 @@ refused entry 'there is no pool "cloud": use one of a100, h100, spot, old' 'plan
 refused entry 'pool "a100" has 64' plan.dp=128
 refused entry 'divides the batch' plan.micro_batch=3
 refused entry 'would fit' plan.micro_batch=64
-refused entry 'ZeRO' plan.pp=2
+refused entry 'stage 1 only with pp or tp above 1: write 0 or 1' plan.pp=2 plan.zero=2
 refused entry 'nothing to share' plan.dp=1
 refused entry 'tp does not divide the heads' plan.tp=2 plan.zero=0
 refused entry '"plan": there is no key "gpu"' plan.gpu=1

@@ -89,6 +89,7 @@ typedef struct part {
     const int64_t *sizes;
     int64_t bucket_bytes, from, to; /* steps */
     int stage, size, old_size;      /* old_size: goes on from the files of so many ranks; 0: begins */
+    bool halves;                    /* of a step, with an update between them */
     double max_norm, norm[4];
     const char *dir; /* NULL: nothing is saved */
     float got[4][PARAMS][MOST];
@@ -125,6 +126,22 @@ static mt_status save(const part *p, const mt_comm *comm, mt_optim *optim)
 /* By number of ranks and rank. Samples are 2, 1, 1 on three ranks, else 1 each; the mean of the factors is 1. */
 static const float factors[5][4] = { { 0 }, { 1 }, { 0, 2 }, { 0, 1, 3 }, { -1, 2, 0, 3 } };
 
+/* A step of a caller that has the mean gradients of its parts, and updates by itself. */
+static mt_status two_halves(mt_zero *zero, const mt_comm *comm, mt_optim *optim, int64_t step)
+{
+    MT_TRY(mt_zero_finish(zero));
+    for (int i = 0; i < PARAMS; i++) {
+        const mt_tensor *mine = optim->param[i].tensor;
+        int64_t from, to;
+        mt_zero_piece(zero, i, comm->rank, comm->size, &from, &to);
+        cr_assert_eq(to - from, mt_numel(mine));
+        for (int64_t k = from; k < to; k++)
+            cr_assert_eq(mt_f32(mine->grad)[k - from], gradient_of(step, i, k, 1));
+    }
+    mt_optim_step(optim);
+    return mt_zero_updated(zero);
+}
+
 static mt_status train(mt_comm *comm, void *user)
 {
     part *p = user;
@@ -147,7 +164,8 @@ static mt_status train(mt_comm *comm, void *user)
         mt_zero_begin(zero, 1, samples);
         forward_like(&m);
         backward_like(&m, step, factor);
-        status = mt_zero_step(zero, p->max_norm, &p->norm[comm->rank]);
+        status =
+            p->halves ? two_halves(zero, comm, m.optim, step) : mt_zero_step(zero, p->max_norm, &p->norm[comm->rank]);
     }
     p->sent[comm->rank] = mt_comm_traffic(comm);
     p->sent[comm->rank].messages -= before.messages, p->sent[comm->rank].bytes -= before.bytes;
@@ -213,6 +231,17 @@ Test(zero, every_stage_has_the_parameters_of_one_rank)
                 for (int rank = 0; rank < size; rank++) /* sums of squares of integers: but for their roots */
                     cr_assert_float_eq(p.norm[rank], norm, norm * 4 * 0x1p-53);
             }
+}
+
+Test(zero, its_halves_are_a_step)
+{
+    double norm;
+    one_rank(want, odd_sizes, 3, INFINITY, &norm);
+    for (int stage = 1; stage <= 3; stage++) {
+        p = (part){ .sizes = odd_sizes, .bucket_bytes = 300, .to = 3, .stage = stage, .size = 4, .halves = true };
+        must_train(&p);
+        must_equal(&p, want, 0);
+    }
 }
 
 /* The gradient of AdamW's first step is divided by its own size: what the norm is wrong by hardly matters there. */

@@ -63,7 +63,8 @@ const mt_option mt_team_options[] = {
       "Schedule of the stages: 1f1b, gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2); default: "
       "1f1b" },
     { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 3),
-      "What is divided among replicas: the optimizer's state (1), the gradients, too (2), the parameters, too (3)" },
+      "What is divided among replicas: the optimizer's state (1), also with --pp and --tp, the gradients, too (2), "
+      "the parameters, too (3)" },
     { "compress", 0, "HOW", MT_CHOICE(mt_team_config, compress, compressions),
       "Compression of gradients sent between ranks: none, 1bit (one bit per element) or topk (the largest 1 %)" },
     { "all-reduce", 0, "HOW", MT_PARSED(mt_team_config, all_reduce, all_reduce),
@@ -107,8 +108,10 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
                                         "--tp, with --engine threads or mpi");
     if (c->pp == 1 && c->tp == 1)
         return MT_OK;
-    if (c->zero || c->compress != MT_PLAIN)
-        why = "--zero and --compress are for ranks that have the whole model each: use --dp";
+    if (c->zero > 1)
+        why = "stages 2 and 3 of ZeRO are for ranks that have the whole model each: use --zero 1";
+    if (c->compress != MT_PLAIN)
+        why = "--compress is for ranks that have the whole model each: use --dp";
     if (mt_update_rules[recipe->optimizer].whole || recipe->dtype == MT_F16)
         why = "adafactor, muon and the loss scale of f16 need the whole gradients: use --dp";
     if (c->all_reduce == MT_BY_HIERARCHY)
@@ -166,16 +169,16 @@ mt_status mt_team_launch(const mt_team_config *c, mt_recipe *recipe)
 
 const char *mt_team_text(const mt_team_config *c)
 {
-    static _Thread_local char text[160];
-    char how[112] = "";
+    static _Thread_local char text[224];
+    char how[176] = "";
     if (c->dp != c->ranks)
         snprintf(how, sizeof how, ": data %d x pipeline %d (%s%.0d) x tensor %d%s", (int)c->dp, (int)c->pp,
                  schedules[c->schedule.kind], c->schedule.chunks > 1 ? (int)c->schedule.chunks : 0, (int)c->tp,
                  c->sequence ? ", tokens divided" : "");
-    else if (c->zero)
-        snprintf(how, sizeof how, ", ZeRO stage %d", (int)c->zero);
-    else if (c->compress != MT_PLAIN)
-        snprintf(how, sizeof how, ", gradients in %s", compressions[c->compress]);
+    if (c->zero)
+        snprintf(how + strlen(how), sizeof how - strlen(how), ", ZeRO stage %d", (int)c->zero);
+    if (c->compress != MT_PLAIN)
+        snprintf(how + strlen(how), sizeof how - strlen(how), ", gradients in %s", compressions[c->compress]);
     if (c->all_reduce != MT_BY_RING)
         snprintf(how + strlen(how), sizeof how - strlen(how), ", all-reduce %s%s%.0d", all_reduces[c->all_reduce],
                  c->node ? ":" : "", (int)c->node);
