@@ -143,10 +143,10 @@ static mt_status train(mg_hub_rank *rank, void *user)
     if (numbers[MG_ZERO_STAGE] == 3 && !numbers[MG_ZERO_ADAM]) {
         another = new_model(&one, v);
         m.another = &another;
-        mt_zero_new(&second, &one, another.optim, &another.list, &(mt_zero_config){ 3, 4 * 16 });
+        mt_zero_new(&second, &one, another.optim, &another.list, &(mt_zero_config){ 3, 4 * 16, NULL, NULL });
     }
-    mt_status status = mt_zero_new(&zero, &rank->base, m.optim, &m.list,
-                                   &(mt_zero_config){ (int)numbers[MG_ZERO_STAGE], numbers[MG_ZERO_LIMIT] });
+    const mt_zero_config config = { (int)numbers[MG_ZERO_STAGE], numbers[MG_ZERO_LIMIT], NULL, NULL };
+    mt_status status = mt_zero_new(&zero, &rank->base, m.optim, &m.list, &config);
     result[MG_ZERO_HAS] = 0;
     if (numbers[MG_ZERO_STAGE] == 3)
         rank->seen = count_open, rank->user = &m;

@@ -120,7 +120,7 @@ static mt_status replica_step(const mt_plan_strategy *s, model *m, mt_comm *data
     mt_status status = MT_OK;
     if (s->zero == 1)
         mt_release(mt_flat_gradients(&m->params));
-    status = mt_zero_new(&zero, data, m->optim, &m->params, &(mt_zero_config){ (int)s->zero, 1 << 12 });
+    status = mt_zero_new(&zero, data, m->optim, &m->params, &(mt_zero_config){ (int)s->zero, 1 << 12, NULL, NULL });
     int64_t before = mt_comm_traffic(data).bytes;
     mt_zero_begin(zero, s->micro, s->micro * mt_numel(ids));
     for (int64_t i = 0; i < s->micro; i++) {

@@ -342,7 +342,9 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
     z->param = mt_calloc(n, sizeof(mt_tensor *));
     z->place = mt_calloc(n + 1, sizeof(int64_t));
     z->device = n > 0 && params->item[0].tensor ? params->item[0].tensor->storage->device : MT_CPU;
-    mt_status status = mt_ddp_new(&z->ddp, comm, params, &(mt_ddp_config){ config->bucket_bytes, reduce, z });
+    bool sends = config->send; /* otherwise, and in another way */
+    const mt_ddp_config buckets = { config->bucket_bytes, sends ? config->send : reduce, sends ? config->user : z };
+    mt_status status = mt_ddp_new(&z->ddp, comm, params, &buckets);
     for (int64_t i = 0; i < n; i++) {
         z->param[i] = params->item[i].tensor;
         MT_CHECK((z->param[i]->grad_memory != NULL) == (z->stage == 1),

@@ -15,8 +15,8 @@ typedef struct replicas {
     mt_team base;
     const mt_team_config *config;
     mt_optim *optim; /* borrowed */
-    mt_ddp *ddp;     /* of these two one is NULL */
-    mt_zero *zero;
+    mt_ddp *ddp;
+    mt_zero *zero;      /* NULL: ddp is this rank's, else it is lent by this */
     mt_tensor *flat;    /* the block of all gradients; NULL: each has its own memory. Compressed ones: */
     float *error;       /* [as long as flat] what was not sent yet */
     float **part_error; /* [buckets] of the second phase of 1bit */
@@ -149,16 +149,17 @@ static mt_status join(mt_team *team, mt_training *t)
     p->optim = t->optim, p->hooks = t->optim->hooks, p->one = t->gradients;
     t->gradients = gradients, t->user = p;
     p->flat = c->zero >= 2 ? NULL : mt_flat_gradients(&params);
+    const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
     if (c->zero) {
-        const mt_zero_config config = { (int)c->zero, c->bucket_bytes };
-        status = mt_zero_new(&p->zero, p->base.comm, t->optim, &params, &config);
+        const mt_zero_config parts = { (int)c->zero, config.bucket_bytes, config.send, p };
+        status = mt_zero_new(&p->zero, p->base.comm, t->optim, &params, &parts);
+        p->ddp = mt_zero_ddp(p->zero);
         t->optim->hooks = (mt_optim_hooks){ clip_later, update_part, p };
     } else {
-        const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
         status = mt_ddp_new(&p->ddp, p->base.comm, &params, &config);
-        if (c->compress != MT_PLAIN)
-            make_errors(p, mt_numel(p->flat));
     }
+    if (c->compress != MT_PLAIN)
+        make_errors(p, mt_numel(p->flat));
     mt_state_free(&params);
     return status;
 }
@@ -259,8 +260,10 @@ static mt_status share(mt_team *team, const mt_state *model, const mt_state *res
 static void leave(mt_team *team)
 {
     replicas *p = (replicas *)team;
-    mt_zero_free(p->zero);
-    mt_ddp_free(p->ddp);
+    if (p->zero)
+        mt_zero_free(p->zero);
+    else
+        mt_ddp_free(p->ddp);
     p->zero = NULL;
     p->ddp = NULL;
 }

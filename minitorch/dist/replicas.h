@@ -1,5 +1,5 @@
 /* replicas.h -- a team (train/team.h) over any communicator: its ranks average their gradients (dist/ddp.h), or share
- * the optimizer's state too (dist/zero.h), or send gradients with fewer bits (dist/compress.h). */
+ * the optimizer's state too (dist/zero.h), and may send gradients with fewer bits (dist/compress.h). */
 #pragma once
 
 #include "dist/comm.h"

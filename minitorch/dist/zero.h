@@ -37,6 +37,11 @@ typedef struct mt_zero mt_zero; /* opaque */
 typedef struct mt_zero_config {
     int stage; /* 1, 2, 3 */
     int64_t bucket_bytes;
+
+    /* ---- extension point: as mt_ddp_config's, in stage 1: this rank's part of the bucket's gradients becomes the mean
+     * over the ranks, where it is. NULL: by a reduce-scatter */
+    mt_status (*send)(void *user, int64_t bucket, float share);
+    void *user;
 } mt_zero_config;
 
 /* mt_zero_new -- collective: as mt_ddp_new; and in the optimizer's list, of the same parameters in the same order, each
@@ -62,7 +67,7 @@ mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
 /* The halves of mt_zero_step, for a caller that clips and calls mt_optim_step itself: its norm is that of more ranks.
  * mt_zero_finish -- what was not sent yet; the gradients of the optimizer's parameters, which are this rank's parts,
  * are complete afterwards.   mt_zero_updated -- after mt_optim_step: the parameters of all ranks.
- * mt_zero_ddp -- lent: for mt_ddp_hold after mt_zero_begin. */
+ * mt_zero_ddp -- lent: the buckets, for mt_ddp_bucket, and for mt_ddp_hold after mt_zero_begin. */
 mt_status mt_zero_finish(mt_zero *zero);
 mt_status mt_zero_updated(mt_zero *zero);
 mt_ddp *mt_zero_ddp(mt_zero *zero);

@@ -41,6 +41,8 @@ flags=("${common[@]}" --eval-every 50)
 for how in 1bit topk; do
     run $how --ranks 2 --compress $how && said "^Data parallel: 2 ranks \(threads\), gradients in $how, buckets of 1.05 MB"
     awk -F, 'END { exit !($3 < 3.2) }' "$dir/$how/metrics.csv" && ok || bad "$how: $(tail -1 "$dir/$how/metrics.csv")"
+    run plain --ranks 3 --compress $how --clip 1e9 && run zero1 --ranks 3 --compress $how --clip 1e9 --zero 1 --bucket 1MiB
+    diff -r "$dir"/{plain,zero1}/step-50 >"$dir/log" && ok || bad "other bits with --compress $how --zero 1"
 done
 grep -q '"strategy":.*"2 ranks (threads), gradients in topk, buckets of 1.05 MB"' "$dir/topk/run.json" && ok || bad "run.json"
 
@@ -52,7 +54,7 @@ for row in 'rank 0' 'rank 0 sends' 'rank 1' 'rank 1 sends'; do grep -q "\"name\"
 refused '--ranks 5: a micro-batch of 12 cannot be divided equally: use a --batch that is a multiple of 5' --ranks 5
 refused '--ranks 24: a micro-batch of 12 cannot be divided' --ranks 24
 refused 'ranks.*from 1 to 1024' --ranks 0
-refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
+refused '--compress packs whole gradients, which stages 2 and 3 of ZeRO do not keep: use --zero 1' --ranks 2 --compress 1bit --zero 2
 refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
 refused 'there is no compress "gzip": use one of none, 1bit, topk' --ranks 2 --compress gzip
 refused 'there is no all-reduce "star": use one of ring, tree, doubling, hierarchical, measured' --ranks 2 --all-reduce star

@@ -90,6 +90,7 @@ typedef struct part {
     int64_t bucket_bytes, from, to; /* steps */
     int stage, size, old_size;      /* old_size: goes on from the files of so many ranks; 0: begins */
     bool halves;                    /* of a step, with an update between them */
+    bool sends;                     /* buckets in another way */
     double max_norm, norm[4];
     const char *dir; /* NULL: nothing is saved */
     float got[4][PARAMS][MOST];
@@ -142,6 +143,24 @@ static mt_status two_halves(mt_zero *zero, const mt_comm *comm, mt_optim *optim,
     return mt_zero_updated(zero);
 }
 
+/* The mean of all of a bucket, on each rank. */
+typedef struct other_way {
+    mt_comm *comm;
+    mt_zero *zero;
+    float *flat;
+    int64_t calls;
+} other_way;
+
+static mt_status send(void *user, int64_t bucket, float share)
+{
+    other_way *w = user;
+    const mt_bucket *b = mt_ddp_bucket(mt_zero_ddp(w->zero), bucket);
+    for (int64_t i = b->begin; i < b->end; i++)
+        w->flat[i] *= share;
+    w->calls++;
+    return mt_all_reduce(w->comm, w->flat + b->begin, b->end - b->begin, MT_F32, MT_SUM, NULL);
+}
+
 static mt_status train(mt_comm *comm, void *user)
 {
     part *p = user;
@@ -149,7 +168,10 @@ static mt_status train(mt_comm *comm, void *user)
     mt_zero *zero;
     int64_t samples = comm->size == 3 && comm->rank == 0 ? 2 : 1;
     float factor = factors[comm->size][comm->rank];
-    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ p->stage, p->bucket_bytes });
+    other_way way = { comm, NULL, p->sends ? mt_f32(m.param[0]->grad_memory) : NULL, 0 };
+    const mt_zero_config config = { p->stage, p->bucket_bytes, p->sends ? send : NULL, &way };
+    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &config);
+    way.zero = zero;
     if (status == MT_OK && p->old_size)
         status = mt_zero_whole(zero);
     if (status == MT_OK && p->old_size) {
@@ -167,6 +189,7 @@ static mt_status train(mt_comm *comm, void *user)
         status =
             p->halves ? two_halves(zero, comm, m.optim, step) : mt_zero_step(zero, p->max_norm, &p->norm[comm->rank]);
     }
+    cr_assert_eq(way.calls, p->sends ? (p->to - p->from) * mt_ddp_buckets(mt_zero_ddp(zero)) : 0);
     p->sent[comm->rank] = mt_comm_traffic(comm);
     p->sent[comm->rank].messages -= before.messages, p->sent[comm->rank].bytes -= before.bytes;
     if (status == MT_OK && p->dir)
@@ -244,6 +267,17 @@ Test(zero, its_halves_are_a_step)
     }
 }
 
+Test(zero, a_bucket_may_be_sent_in_another_way)
+{
+    double norm;
+    one_rank(want, odd_sizes, 3, INFINITY, &norm);
+    p = (part){ .sizes = odd_sizes, .bucket_bytes = 300, .to = 3, .stage = 1, .max_norm = INFINITY, .sends = true };
+    for (p.size = 1; p.size <= 4; p.size++) {
+        must_train(&p);
+        must_equal(&p, want, 0);
+    }
+}
+
 /* The gradient of AdamW's first step is divided by its own size: what the norm is wrong by hardly matters there. */
 Test(zero, gradients_are_clipped_by_the_norm_of_all)
 {
@@ -302,7 +336,7 @@ static mt_status dies(mt_comm *comm, void *user)
     (void)user;
     model m = new_model(odd_sizes, 0, false);
     mt_zero *zero;
-    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ 2, 1 });
+    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ .stage = 2, .bucket_bytes = 1 });
     if (comm->rank != 1 && status == MT_OK) {
         mt_zero_begin(zero, 1, 1);
         backward_like(&m, 0, 1);
@@ -326,7 +360,7 @@ static mt_status one_has_samples(mt_comm *comm, void *user)
     float *got = user;
     model m = new_model(odd_sizes, 0, false);
     mt_zero *zero;
-    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ 3, 1 });
+    mt_status status = mt_zero_new(&zero, comm, m.optim, &m.list, &(mt_zero_config){ .stage = 3, .bucket_bytes = 1 });
     if (comm->rank == 1)
         ABORTS("give it any micro-batch, with samples = 0", mt_zero_begin(zero, 0, 0));
     if (status == MT_OK) {
@@ -357,8 +391,10 @@ Test(zero, misuse_is_named)
     model m = new_model(odd_sizes, 0, true);
     mt_comm *self = alone();
     mt_zero *zero;
-    ABORTS("there is no stage 4", mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ 4, 1 }));
-    ABORTS("stage 2 for others", mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ 2, 1 }));
+    ABORTS("there is no stage 4",
+           mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ .stage = 4, .bucket_bytes = 1 }));
+    ABORTS("stage 2 for others",
+           mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ .stage = 2, .bucket_bytes = 1 }));
     mt_comm_free(self);
     free_model(&m);
 }

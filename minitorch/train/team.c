@@ -129,9 +129,9 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
     c->bucket_bytes = c->bucket_bytes ? c->bucket_bytes : 1 << 20;
     c->deadline = c->deadline > 0 ? c->deadline : 600;
     c->engine = c->engine ? c->engine : "threads";
-    if (c->compress != MT_PLAIN && c->zero)
+    if (c->compress != MT_PLAIN && c->zero > 1)
         return mt_fail(MT_ERR_ARGUMENT,
-                       "--compress goes with --zero 0 only: ZeRO sends each rank its part of the gradients as it is");
+                       "--compress packs whole gradients, which stages 2 and 3 of ZeRO do not keep: use --zero 1");
     if (check_divided(c, recipe) != MT_OK)
         return MT_ERR_ARGUMENT;
     if (c->ranks <= 1)
