@@ -128,14 +128,14 @@ static bool take_batches(divided *d, const mt_training *t, int64_t *samples)
 }
 
 /* The token table's gradient, where all ranks of a stage have all of it: that of rank 0. A GPU adds it up by atomics,
- * in any order. */
+ * in any order. With tokens divided it is a sum over the ranks. */
 static mt_status same_table(divided *d)
 {
     mt_state params = mt_module_params(d->model);
     const mt_state_item *table = mt_state_find(&params, "wte.weight");
     mt_tensor *grad = table ? table->tensor->grad : NULL;
     mt_state_free(&params);
-    if (d->tensor->size == 1 || d->device == MT_CPU || !grad)
+    if (d->tensor->size == 1 || d->device == MT_CPU || !grad || d->config->sequence)
         return MT_OK;
     return mt_broadcast(d->tensor, mt_f32(grad), mt_numel(grad), MT_F32, 0, NULL);
 }

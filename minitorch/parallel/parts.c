@@ -292,6 +292,13 @@ static bool divides_table(const mt_gpt2_parts *p)
     return p->tp.comm->size > 1 && !p->config.whole_table;
 }
 
+/* Of an array with an element for each token, those of this rank's tokens. */
+static mt_tensor *own_tokens(const mt_gpt2_parts *p, mt_tensor *all)
+{
+    int64_t tokens = mt_numel(all) / p->tp.comm->size, begin = p->tp.comm->rank * tokens;
+    return mt_slice(mt_reshape(all, MT_SHAPE(mt_numel(all))), 0, begin, begin + tokens, 1);
+}
+
 /* The positions of this rank's tokens. */
 static mt_tensor *own_positions(const mt_gpt2_parts *p, mt_tensor *wpe, int64_t tokens)
 {
@@ -299,19 +306,20 @@ static mt_tensor *own_positions(const mt_gpt2_parts *p, mt_tensor *wpe, int64_t 
     int32_t *place = mt_data(places);
     for (int64_t i = 0; i < tokens; i++)
         place[i] = (int32_t)((p->tp.comm->rank * tokens + i) % p->time);
-    return mt_gather_rows(wpe, places);
+    return mt_gather_rows(wpe, mt_to_device(places, mt_device_of(wpe)));
 }
 
 static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
 {
     mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0], *wpe = p->model->child[MT_GPT2_WPE]->param[0];
-    if (!divides_table(p))
+    if (!divides_table(p) && !p->config.sequence)
         return mt_embedding(wte, wpe, ids);
     mt_tp_range range = mt_tp_range_of(mt_gpt2_config_of(p->model)->rows, p->tp.comm->size, p->tp.comm->rank);
     mt_scope_begin(); /* nobody reads the tokens' rows once the positions are added */
     mt_tensor *tokens, *places;
     if (p->config.sequence) {
-        tokens = mt_sp_scatter(&p->tp, mt_tp_embedding(&p->alone, wte, ids, range)); /* one summand of the rows */
+        tokens = divides_table(p) ? mt_sp_scatter(&p->tp, mt_tp_embedding(&p->alone, wte, ids, range)) /* a summand */
+                                  : mt_gather_rows(wte, own_tokens(p, ids));
         places = own_positions(p, wpe, mt_dim(tokens, 0));
     } else {
         tokens = mt_tp_embedding(&p->tp, wte, ids, range);
@@ -322,12 +330,19 @@ static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
     return mt_scope_adopt(sum);
 }
 
+/* The mean loss of a rank's tokens, with the whole table; then the mean over the ranks. */
+static mt_tensor *classify_own(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *wte, mt_tensor *targets)
+{
+    mt_tensor *own = mt_classifier(x, wte, own_tokens(p, targets), mt_gpt2_config_of(p->model)->vocabulary);
+    return mt_tp_reduce(&p->tp, mt_scale(own, 1 / (float)p->tp.comm->size));
+}
+
 static mt_tensor *classify(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *targets)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(p->model);
     mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0];
     if (!divides_table(p))
-        return mt_classifier(x, wte, targets, c->vocabulary);
+        return p->config.sequence ? classify_own(p, x, wte, targets) : mt_classifier(x, wte, targets, c->vocabulary);
     mt_tp_range range = mt_tp_range_of(c->rows, p->tp.comm->size, p->tp.comm->rank);
     range = mt_tp_classes(range, c->vocabulary);
     if (!p->config.sequence)

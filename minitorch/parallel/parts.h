@@ -17,7 +17,7 @@ typedef struct mt_gpt2_parts_config {
     int stage, stages, chunks; /* 0, 1 and 1: no pipeline */
     mt_comm *tensor;           /* the ranks of this stage, borrowed */
     bool whole_table;          /* each of them has all of the token table, and the same gradients of it */
-    bool sequence;             /* each has its part of the tokens outside the products; not with whole_table */
+    bool sequence; /* each has its part of the tokens outside the products, and with whole_table in the head */
 } mt_gpt2_parts_config;
 
 typedef struct mt_gpt2_parts mt_gpt2_parts; /* those of one rank */

@@ -58,7 +58,8 @@ static bool uniform(const run *r)
 }
 
 /* What tensor ranks over NCCL have beside their plan, at most: all rows of the token table (parallel/parts.h), with
- * gradient, moments and the copy of 16 bits, and the probabilities of all tokens. */
+ * gradient, moments and the copy of 16 bits, and the probabilities of all tokens; with tokens divided, of a rank's
+ * tokens all of them instead. */
 static int64_t whole_table(const run *r, int64_t stage)
 {
     const mt_team_config *c = &r->opt.team;
@@ -67,7 +68,7 @@ static int64_t whole_table(const run *r, int64_t stage)
     int64_t copies = b.dtype == MT_F32 ? 0 : 2, part = mt_ceil_div(m->rows, c->tp), tokens = 0;
     if (strcmp(c->engine, "nccl") != 0 || (stage > 0 && stage < c->pp - 1))
         return 0;
-    if (stage == c->pp - 1)
+    if (stage == c->pp - 1 && !c->sequence)
         tokens = b.samples * b.time;
     return (8 + 8 / (c->zero ? c->dp : 1) + copies) * (m->rows - part) * m->width +
            (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));

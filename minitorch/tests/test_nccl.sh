@@ -37,6 +37,7 @@ first=$(sed -n 3p "$dir/one/metrics.csv" | cut -d, -f2) last=$(tail -1 "$dir/one
 awk "BEGIN { exit !($last < $first - 0.02) }" && ok || bad "it does not learn: $first, $last"
 run zero2 --ranks 2 --zero 2 --bucket 2kB && near zero2
 run tp2 --tp 2 && near tp2
+run sp2 --tp 2 --sp && near sp2 && run mesh --dp 2 --tp 2 --sp --zero 1 && near mesh && run stages --pp 2 --tp 2 --sp && near stages
 python3 -c 'import json, sys
 took = json.load(open(sys.argv[1]))["ranks"]   # a whole token table on each rank; without it 0.93
 assert len(took) == 2 and all(0.97 < r["planned_peak"] / r["peak"] <= 1.03 for r in took), took' "$dir/tp2/run.json" >"$dir/log" 2>&1 && ok || bad "memory of tp2"

@@ -103,9 +103,8 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
     const char *why = NULL;
     if (c->schedule.chunks > 1 && c->pp == 1)
         return mt_fail(MT_ERR_ARGUMENT, "--pp-schedule interleaved is of several stages: use --pp");
-    if (c->sequence && (c->tp == 1 || strcmp(c->engine, "nccl") == 0))
-        return mt_fail(MT_ERR_ARGUMENT, "--sp divides tokens among the ranks of --tp 2 and more, on a CPU each: use "
-                                        "--tp, with --engine threads or mpi");
+    if (c->sequence && c->tp == 1)
+        return mt_fail(MT_ERR_ARGUMENT, "--sp divides tokens among the ranks of --tp 2 and more: use --tp");
     if (c->pp == 1 && c->tp == 1)
         return MT_OK;
     if (c->zero > 1)
