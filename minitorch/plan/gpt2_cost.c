@@ -17,6 +17,30 @@ static mt_plan_strategy alone(const mt_gpt2_batch *b, mt_recompute recompute)
     return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype, false };
 }
 
+int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule)
+{
+    const mt_plan_model m = model_of(config), filled = mt_plan_filled(&m);
+    const int64_t C = m.width, L = m.layers;
+    const struct {
+        int64_t count, rows, cols;
+        bool matrix; /* of a product, as Muon takes it; the others are tables and vectors */
+    } params[] = {
+        { 1, filled.rows, C, false }, { 1, m.block, C, false }, { 2 + 6 * L, 1, C, false }, { L, 1, 3 * C, false },
+        { L, 1, 4 * C, false },       { L, C, 3 * C, true },    { L, C, C, true },          { L, C, 4 * C, true },
+        { L, 4 * C, C, true },
+    };
+    int64_t floats = 0;
+    *scratch = 0;
+    for (int i = 0; i < MT_COUNT(params); i++) {
+        mt_update_kind kind = mt_update_for(rule, params[i].matrix);
+        int64_t each = mt_update_rules[kind].scratch * params[i].rows * params[i].cols * (int64_t)sizeof(float);
+        *scratch = mt_max(*scratch, each);
+        for (int s = 0; s < MT_UPDATE_STATES; s++)
+            floats += params[i].count * mt_update_state_floats(kind, s, params[i].rows, params[i].cols);
+    }
+    return floats * (int64_t)sizeof(float);
+}
+
 /* The best options within the budget, [layers + 2], or, with `fixed` [layers], those. */
 static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
                        const mt_recompute *fixed, int64_t budget)
@@ -25,6 +49,7 @@ static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_conf
     mt_plan_strategy strategy = alone(batch, MT_RECOMPUTE_NONE);
     mt_memory_block *blocks = mt_realloc(NULL, config->layers + 2, sizeof *blocks);
     mt_plan_chain(blocks, &model, &strategy, 0);
+    blocks[0].option[0].kept += batch->more;
     for (int64_t l = 0; l < config->layers && fixed; l++) {
         mt_memory_block *b = &blocks[1 + l];
         b->option[0] = b->option[fixed[l]];
@@ -53,7 +78,7 @@ mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *
     mt_gpt2_cost cost = { .parameters = is.params,
                           .parameter_bytes = is.parameters,
                           .copy_bytes = is.copies,
-                          .optimizer_bytes = is.optimizer,
+                          .optimizer_bytes = is.optimizer + batch->more,
                           .layer_bytes = blocks[1].option[MT_RECOMPUTE_NONE].kept,
                           .activation_bytes = choice.kept,
                           .peak_bytes = choice.peak,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "memory/recompute.h"
+#include "optim/updates.h"
 
 #include <stdio.h>
 
@@ -16,13 +17,14 @@ typedef struct mt_gpt2_batch {
     int64_t samples, time; /* of a micro-batch: its tokens */
     int64_t micro;         /* micro-batches of a step */
     mt_dtype dtype;        /* of products, and of what is kept of them: f32, bf16 or f16 (amp/autocast.h) */
+    int64_t more;          /* bytes of the optimizer's state beyond AdamW's two moments; below 0: it has less */
 } mt_gpt2_batch;
 
 typedef struct mt_gpt2_cost {
     int64_t parameters;       /* padding included */
     int64_t parameter_bytes;  /* f32; gradients need as much */
     int64_t copy_bytes;       /* of weights, in 16 bits; 0 with f32 */
-    int64_t optimizer_bytes;  /* AdamW's two moments */
+    int64_t optimizer_bytes;  /* its state */
     int64_t layer_bytes;      /* what one layer keeps for backward, with nothing computed again */
     int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */
     int64_t peak_bytes;       /* the most that is allocated at once in a training step */
@@ -31,7 +33,11 @@ typedef struct mt_gpt2_cost {
     int64_t again_flops;      /* to compute again what backward reads and forward did not keep; not part of flops */
 } mt_gpt2_cost;
 
-/* mt_gpt2_cost_of -- a training step with AdamW. recompute [layers]: what is computed again of each; NULL: nothing. */
+/* mt_gpt2_rule_bytes -- of the optimizer's state with this rule (mt_update_for); *scratch: of its scratch, which is no
+ * memory of the allocator and not in the peak. */
+int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule);
+
+/* mt_gpt2_cost_of -- a training step. recompute [layers]: what is computed again of each; NULL: nothing. */
 mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);
 
 /* mt_gpt2_choose -- what to compute again of each layer, so that the peak of a step is within the budget, for the

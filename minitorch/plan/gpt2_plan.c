@@ -13,7 +13,9 @@ typedef mt_gpt2_run run;
 static mt_gpt2_batch batch_of(const run *r)
 {
     const mt_gpt2_options *o = &r->opt;
-    return (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype };
+    int64_t scratch, more = mt_gpt2_rule_bytes(&scratch, &o->config, o->recipe.optimizer) -
+                            mt_gpt2_rule_bytes(&scratch, &o->config, MT_ADAMW);
+    return (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype, more };
 }
 
 static mt_status plan(run *r)
@@ -74,8 +76,8 @@ static int64_t whole_table(const run *r, int64_t stage)
            (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));
 }
 
-/* The plan is of AdamW, 1F1B, rings, and gradients that are sent as they are. Of a hierarchy a rank sends as many bytes
- * as of one ring. */
+/* The plan is of 1F1B, rings, and gradients that are sent as they are. Of a hierarchy a rank sends as many bytes as of
+ * one ring. */
 static mt_rank_took planned(const run *r, int rank)
 {
     const mt_team_config *c = &r->opt.team;
@@ -87,27 +89,24 @@ static mt_rank_took planned(const run *r, int rank)
     int64_t stage = rank / (c->dp * c->tp);
     mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
     cost.peak += whole_table(r, stage);
+    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, m, MT_ADAMW);
+    cost.peak += (int64_t)((double)b.more * (double)cost.optimizer / (double)adam); /* of the rank's part of AdamW's */
     bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
     bool wire = c->compress == MT_PLAIN && (c->all_reduce == MT_BY_RING || c->all_reduce == MT_BY_HIERARCHY) &&
                 c->schedule.chunks == 1;
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
 }
 
-/* A rank's part of a step on one rank: it makes whole parameters, too, before ZeRO divides them. A rule other than
- * Adam's may have no state at all. */
+/* A rank's part of a step on one rank: it makes whole parameters, too, before ZeRO divides them. */
 static mt_status fits(const run *r)
 {
     const mt_team_config *c = &r->opt.team;
-    const mt_gpt2_batch batch = batch_of(r);
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
-    int64_t ranks = mt_max(1, local ? mt_min(atoi(local), c->ranks) : c->ranks), parts = c->pp * c->tp, state = 0;
-    mt_update_kind rule = r->opt.recipe.optimizer;
-    if (rule != MT_ADAM && rule != MT_ADAMW)
-        state = mt_gpt2_cost_of(&r->opt.config, &batch, r->recompute).optimizer_bytes;
+    int64_t ranks = mt_max(1, local ? mt_min(atoi(local), c->ranks) : c->ranks), parts = c->pp * c->tp, scratch;
+    mt_gpt2_rule_bytes(&scratch, &r->opt.config, r->opt.recipe.optimizer);
     if (r->opt.recipe.device != MT_CPU)
         return MT_OK;
-    return mt_memory_check(ranks * (r->peak / parts - state / parts / (c->zero ? c->dp : 1)),
-                           ranks > 1 ? "a step of all ranks" : "a step",
+    return mt_memory_check(ranks * ((r->peak + scratch) / parts), ranks > 1 ? "a step of all ranks" : "a step",
                            "a smaller --batch with more --micro-batches, or --recompute, makes it less");
 }
 

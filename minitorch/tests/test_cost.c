@@ -49,7 +49,7 @@ Test(cost, planned_arithmetic_is_the_counted)
     const mt_recompute none[3] = { MT_RECOMPUTE_NONE }, some[3] = { MT_RECOMPUTE_SELECTIVE, MT_RECOMPUTE_SELECTIVE },
                        most[3] = { MT_RECOMPUTE_BLOCK, MT_RECOMPUTE_BLOCK };
     const mt_gpt2_config config = { 65, 0, 32, 3, 2, 48 };
-    const mt_gpt2_batch batch = { 2, 31, 1, MT_F32 };
+    const mt_gpt2_batch batch = { 2, 31, 1, MT_F32, 0 };
     mt_gpt2_cost cost = mt_gpt2_cost_of(&config, &batch, none);
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
@@ -74,15 +74,14 @@ typedef struct measured {
     int64_t loss, peak; /* bytes of the loss; the most of all */
 } measured;
 
-static measured measure(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+static measured measure(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute,
+                        mt_update_kind rule)
 {
     measured m;
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(config, &rng);
-    mt_state params = mt_module_params(model);
-    mt_optim *optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
-    for (int64_t i = 0; i < params.count; i++)
-        mt_optim_add(optim, params.item[i].name, params.item[i].tensor);
+    mt_optim *optim = mt_optim_new(rule, mt_hyper_default(rule));
+    mt_optim_add_all(optim, mt_module_params(model));
     mt_gpt2_recompute(model, recompute);
     m.state = mt_live_bytes(MT_CPU);
     mt_peak_reset(MT_CPU);
@@ -101,16 +100,16 @@ static measured measure(const mt_gpt2_config *config, const mt_gpt2_batch *batch
     m.peak = mt_peak_bytes(MT_CPU);
     mt_optim_zero_grad(optim);
     mt_optim_free(optim);
-    mt_state_free(&params);
     mt_module_free(model);
     return m;
 }
 
 /* Parameters, state, copies and what forward keeps: to the byte. The peak: within 2.5 %. */
-static double expect_planned(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+static double expect_planned_with(mt_update_kind rule, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
+                                  const mt_recompute *recompute)
 {
     mt_gpt2_cost cost = mt_gpt2_cost_of(config, batch, recompute);
-    measured is = measure(config, batch, recompute);
+    measured is = measure(config, batch, recompute, rule);
     double ratio = (double)cost.peak_bytes / (double)is.peak;
     const char *in = mt_dtype_name(batch->dtype), *how = mt_recompute_text(recompute, config->layers);
     cr_expect_eq(cost.parameter_bytes + cost.optimizer_bytes, is.state);
@@ -119,6 +118,11 @@ static double expect_planned(const mt_gpt2_config *config, const mt_gpt2_batch *
     cr_expect(ratio > 0.975 && ratio < 1.025, "%s, %s: planned %lld, measured %lld: %.3f", in, how,
               (long long)cost.peak_bytes, (long long)is.peak, ratio);
     return (double)cost.peak_bytes;
+}
+
+static double expect_planned(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+{
+    return expect_planned_with(MT_ADAMW, config, batch, recompute);
 }
 
 /* With each kind of recomputation, and with what is chosen for a budget between the largest peak and the least. */
@@ -149,9 +153,21 @@ static void plan_is_right(const mt_gpt2_config *config, const mt_gpt2_batch *bat
 /* With mostly activations, with mostly gradients, and with two micro-batches. */
 Test(cost, planned_memory_is_the_measured)
 {
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 2, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 5000, 0, 16, 2, 2, 32 }, &(mt_gpt2_batch){ 4, 16, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 300, 0, 16, 6, 2, 96 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 32, 1, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 1, MT_F32, 0 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 2, MT_F32, 0 });
+    plan_is_right(&(mt_gpt2_config){ 5000, 0, 16, 2, 2, 32 }, &(mt_gpt2_batch){ 4, 16, 1, MT_F32, 0 });
+    plan_is_right(&(mt_gpt2_config){ 300, 0, 16, 6, 2, 96 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32, 0 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 32, 1, MT_F32, 0 });
+}
+
+Test(cost, planned_state_is_that_of_the_rule)
+{
+    const mt_gpt2_config config = { 65, 0, 32, 4, 4, 64 };
+    const mt_recompute none[4] = { MT_RECOMPUTE_NONE };
+    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, &config, MT_ADAMW);
+    for (mt_update_kind rule = 0; rule < MT_UPDATE_KINDS; rule++) {
+        mt_gpt2_batch batch = { 12, 32, 1, MT_F32, mt_gpt2_rule_bytes(&scratch, &config, rule) - adam };
+        expect_planned_with(rule, &config, &batch, none);
+        cr_expect_eq(scratch, rule == MT_MUON ? 4 * 4 * 4 * 64 * 64 : 0);
+    }
 }
