@@ -45,7 +45,7 @@ smallest() { # PROGRAM: options that make it end at once
     generate) echo "--tokens 2" ;;
     train_gpt2) echo "--size toy --layers 2 --heads 2 --width 8 --block 8 --batch 4 --steps 1 --eval-every 1 --eval-batches 1 --quiet --overwrite" ;;
     train_mnist) echo "--epochs 1 --hidden 8,8 --quiet --overwrite" ;;
-    bench_collectives | bench_goodput | bench_pipe | bench_plan | overlap | plan | profile | systolic | tokenize | curve | strip) ;;
+    bench_collectives | bench_goodput | bench_pipe | bench_plan | bench_shares | overlap | plan | profile | systolic | tokenize | curve | strip) ;;
     *) echo --help ;;
     esac
 }
