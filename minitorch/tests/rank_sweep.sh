@@ -29,7 +29,7 @@ strategy() {
     draw --tp={1,1,2,3}
     [[ ${drawn[*]} != *--tp=[23]* ]] || draw '' --sp
     draw --pp-schedule={1f1b,gpipe,interleaved}
-    draw '' '' --zero={1,2,3}
+    draw '' '' --zero={1,1,2,3}
     draw --recompute={none,selective,block}
     draw --all-reduce={ring,tree,doubling,hierarchical:2}
     draw --bucket={1kB,8kB,1MiB}
