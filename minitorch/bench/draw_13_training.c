@@ -2,6 +2,7 @@
 #include "bench/draw.h"
 #include "dist/compress.h"
 #include "dist/local.h"
+#include "dist/server.h"
 #include "dist/threads.h"
 #include "dist/zero.h"
 
@@ -160,6 +161,38 @@ static void local_sgd(void)
               INNER);
 }
 
+/* ---- a parameter server ----------------------------------------------------------------------------------------- */
+
+/* A box is a gradient, from the pull to the push of its worker; in between there is only waiting. */
+static void served(double y, int64_t bound, const char *title)
+{
+    enum { WORKERS = 3, UPDATES = 30, LEFT = 90, SECOND = 36, UNTIL = 21, HIGH = 24 };
+    static const double seconds[WORKERS] = { 2, 3, 7 };
+    mt_server_event events[2 * UPDATES + WORKERS];
+    double pulled[WORKERS];
+    int pushes = 0;
+    int64_t count = mt_server_order(events, UPDATES, seconds, WORKERS, bound);
+    for (int w = 0; w < WORKERS; w++)
+        draw_text('s', 12, y + 24 + w * HIGH, "worker %d", w);
+    for (const mt_server_event *e = events; e < events + count && e->seconds <= UNTIL; e++) {
+        double begin = pulled[e->worker];
+        if (e->is_push)
+            draw_box("abc"[e->worker], 0.7, LEFT + SECOND * begin, y + 8 + e->worker * HIGH,
+                     SECOND * (e->seconds - begin), HIGH - 4, "%d", (int)e->staleness);
+        else
+            pulled[e->worker] = e->seconds;
+        pushes += e->is_push;
+    }
+    draw_text('t', 12, y, "%s: %d updates in %d s", title, pushes, UNTIL);
+}
+
+static void server(void)
+{
+    served(24, 0, "bound 0");
+    served(130, 2, "bound 2");
+    served(236, INT64_MAX, "no bound");
+}
+
 int main(int argc, char **argv)
 {
     static const draw_picture pictures[] = {
@@ -170,6 +203,10 @@ int main(int argc, char **argv)
         { "local.svg", 306,
           "A parameter on four ranks that exchange it after each ten steps: mean, outer momentum, late arrival",
           local_sgd },
+        { "server.svg", 320,
+          "Three workers of different speeds that pull from a parameter server and push to it, with bounds 0 and 2 and "
+          "without one",
+          server },
         { 0 },
     };
     return draw_all(argc, argv, pictures);
