@@ -80,7 +80,7 @@ static const mt_option flags[] = {
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "from", 0, "PATH", MT_TEXT(options, from),
       "First weights: a safetensors file of a model of this size, or a folder with model.safetensors and config.json, "
-      "which says the size; default: random ones" },
+      "which says the size; --block may be smaller than theirs; default: random ones" },
     { "export", 0, "FILE", MT_TEXT(options, first), "Safetensors file to which the first weights are written" },
     { "list-batches", 0, "FILE", MT_TEXT(options, batches), "CSV file to which the windows of each step are written" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "Size of the model: toy, gpt2, gpt2-medium, gpt2-large or gpt2-xl" },

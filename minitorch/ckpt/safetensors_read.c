@@ -221,7 +221,7 @@ static bool fits(const entry *e, const mt_state_item *i)
     int64_t bytes = mt_dtype_size(stored);
     for (int d = 0; d < view->rank; d++) {
         int64_t dim = mt_json_whole(cJSON_GetArrayItem(e->shape, d)), most = view->shape[d];
-        if (dim > most || dim < (d == 0 && i->rows ? i->rows : most))
+        if ((dim > most && (d > 0 || !i->longer)) || dim < (d == 0 && i->rows ? i->rows : most))
             return false;
         bytes *= dim;
     }
@@ -232,10 +232,10 @@ static void copy(mt_tensor *t, const entry *e, const uint8_t *data)
 {
     mt_dtype stored = t->dtype;
     stored_as(&stored, e, t);
-    int64_t bytes = e->end - e->begin, n = bytes / mt_dtype_size(stored);
+    int64_t size = mt_dtype_size(stored), n = mt_min((e->end - e->begin) / size, mt_view_numel(&t->view));
     t->storage->version++;
     if (stored == t->dtype) {
-        mt_copy(mt_data(t), t->storage->device, data, MT_CPU, bytes);
+        mt_copy(mt_data(t), t->storage->device, data, MT_CPU, n * size);
         return;
     }
     float *wide = mt_realloc(NULL, n, sizeof *wide);

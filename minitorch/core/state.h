@@ -26,6 +26,7 @@ typedef struct mt_state_item {
     double *real;  /* saved exactly, as a text of 17 digits */
     char *setting; /* chosen by the user of the program; a run is resumed only with the same text */
     int64_t rows;  /* of a tensor padded with rows that are never read: those in use, which a file must have. 0: all */
+    bool longer;   /* a file may have more rows: the first ones are read */
     bool table;    /* of a parameter: a sample reads some of its rows (mt_table_layer) */
 } mt_state_item;
 

@@ -3,13 +3,17 @@
     compare FILE CKPT        FILE is a good safetensors file and holds the bits of the parameters of a checkpoint, a folder
     publish FILE CKPT        write the checkpoint's parameters as Hugging Face would: a prefix, masks, metadata, another order, no
                              padding
+    hub DIR LAYERS WIDTH     write a folder as the Hub has it for GPT-2, 12 heads, 50257 tokens, 1024 places, with random weights
+    tuned DIR OTHER BLOCK    OTHER is DIR's model, of a context of BLOCK, a few small steps later
     random FILE TEXT VOCAB   make a toy GPT-2 of torch's own modules, write it to FILE, and print TEXT as it goes on with it
     package, torch           whether Python has them
 
 Only `random` needs torch; `compare` asks the safetensors package too where it is installed.
 """
+import array
 import json
 import math
+import random as randomness
 import struct
 import sys
 
@@ -18,7 +22,7 @@ def read(path):
     """Name -> (shape, bytes), with all checks that the format requires."""
     data = open(path, "rb").read()
     n, = struct.unpack_from("<Q", data)
-    head, body, end = json.loads(data[8 : 8 + n]), data[8 + n :], 0
+    head, body, end = json.loads(data[8 : 8 + n]), memoryview(data)[8 + n :], 0
     assert all(isinstance(value, str) for value in head.pop("__metadata__").values()), "metadata must be strings"
     assert n % 8 == 0, "the numbers are not aligned"
     for name, t in sorted(head.items(), key=lambda item: item[1]["data_offsets"]):
@@ -37,7 +41,8 @@ def write(path, tensors, metadata=None):
     text = json.dumps(head, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(data for _, data in tensors.values()))
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.writelines(data for _, data in tensors.values())
 
 
 def values(ckpt):
@@ -79,6 +84,61 @@ def publish(path, ckpt, ours):
     for layer in range(layers):
         tensors[f"transformer.h.{layer}.attn.bias"] = ([1, 1, block, block], bytes(4 * block * block))
     write(path, tensors, {"format": "pt"})
+
+
+def shapes(layers, width, vocabulary, places):
+    """Name -> shape, of the published files."""
+    found = {"wte.weight": [vocabulary, width], "wpe.weight": [places, width], "ln_f.weight": [width], "ln_f.bias": [width]}
+    for layer in range(layers):
+        for name, shape in (("ln_1", [width]), ("attn.c_attn", [width, 3 * width]), ("attn.c_proj", [width, width]), ("ln_2", [width]),
+                            ("mlp.c_fc", [width, 4 * width]), ("mlp.c_proj", [4 * width, width])):
+            found[f"h.{layer}.{name}.weight"], found[f"h.{layer}.{name}.bias"] = shape, shape[-1:]
+    return found
+
+
+def hub(folder, layers, width):
+    layers, width, places, merges = int(layers), int(width), 1024, 50000
+    draw = randomness.Random(1)
+    small = array.array("f", (draw.gauss(0, 0.02) for _ in range(65537))).tobytes()  # a prime: rows of a matrix differ
+    near_1 = array.array("f", (draw.gauss(1, 0.02) for _ in range(width))).tobytes()
+
+    def some(name, size):
+        if ".ln_" in f".{name}" and name.endswith("weight"):
+            return near_1
+        first = 4 * draw.randrange(65537)
+        return (small * (4 * size // len(small) + 2))[first : first + 4 * size]
+
+    tensors = {name: (shape, some(name, math.prod(shape))) for name, shape in sorted(shapes(layers, width, 256 + merges + 1, places).items())}
+    mask = array.array("f", (float(j <= i) for i in range(places) for j in range(places))).tobytes()
+    for layer in range(layers):
+        tensors[f"h.{layer}.attn.bias"] = ([1, 1, places, places], mask)
+    write(folder + "/model.safetensors", tensors, {"format": "pt"})
+    with open(folder + "/config.json", "w") as file:
+        json.dump({"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 50256,
+                   "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05, "model_type": "gpt2",
+                   "n_ctx": places, "n_embd": width, "n_head": 12, "n_layer": layers, "n_positions": places, "resid_pdrop": 0.1,
+                   "summary_type": "cls_index", "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+                   "vocab_size": 256 + merges + 1}, file, indent=2)
+    letters = [chr(c) for c in range(33, 127)]
+    pairs = [(a, b) for a in letters for b in letters]
+    triples = [(a + b, c) for a, b in pairs for c in letters]
+    with open(folder + "/merges.txt", "w") as file:
+        file.write("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in (pairs + triples)[:merges]))
+
+
+def tuned(folder, other, block):
+    old, new = (read(f"{path}/model.safetensors") for path in (folder, other))
+    config, size = (json.load(open(f"{path}/config.json")) for path in (other, folder))
+    for name in ("model_type", "activation_function", "n_layer", "n_head", "n_embd", "layer_norm_epsilon", "eos_token_id"):
+        assert config[name] == size[name], name
+    assert config["n_positions"] == int(block) and config["vocab_size"] == new["wte.weight"][0][0]
+    want = shapes(config["n_layer"], config["n_embd"], config["vocab_size"], int(block))
+    assert {name: shape for name, (shape, _) in new.items()} == want
+    for name, (shape, data) in new.items():
+        least = min(len(data), len(old[name][1]))  # rows that pad the tokens, and places that are not used, are in one only
+        a, b = (array.array("f", x[:least].tobytes())[:: 1 + least // 400000] for x in (data, old[name][1]))
+        most = max(abs(x - y) for x, y in zip(a, b))
+        assert 0 < most < 0.01, (name, most)
 
 
 def spelled(vocabulary):

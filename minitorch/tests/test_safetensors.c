@@ -101,13 +101,15 @@ static void write_file(const char *json, int64_t bytes)
     fclose(file);
 }
 
+static bool longer; /* whether w may have more rows in the file */
+
 /* Load f32 w [2,3] of which the first row is enough; returns whether it came from `first` on. */
 static mt_status load_w(uint8_t first, int64_t count)
 {
     mt_tensor *w = mt_zeros(MT_SHAPE(2, 3), MT_F32, MT_CPU);
     mt_state state = { 0 };
     mt_state_tensor(&state, w, "w");
-    state.item[0].rows = 1;
+    state.item[0].rows = 1, state.item[0].longer = longer;
     mt_status status = load(in_dir("f"), &state, "transformer.");
     const uint8_t *bytes = mt_data(w);
     for (int64_t i = 0; i < 24; i++)
@@ -150,6 +152,15 @@ static void refused(const char *json, int64_t bytes, const char *words)
     write_file(json, bytes);
     cr_assert_eq(load_w(0, 0), MT_ERR_FORMAT, "%s", json);
     SAYS(words);
+}
+
+Test(safetensors, of_a_longer_table_the_first_rows_are_read)
+{
+    longer = true;
+    accepted("{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
+             "\"w\":{\"dtype\":\"F32\",\"shape\":[4,3],\"data_offsets\":[3,51]}}",
+             51, 3, 24);
+    refused("{\"w\":{\"dtype\":\"F32\",\"shape\":[4,4],\"data_offsets\":[0,64]}}", 64, "[4,4]");
 }
 
 Test(safetensors, wrong_headers_are_refused)

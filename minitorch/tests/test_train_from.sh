@@ -38,6 +38,21 @@ done
 awk -F, -v first="$(sed -n 2p "$dir/whole/metrics.csv" | cut -d, -f3)" 'NR == 2 { exit !($3 < first) }' "$dir/more/metrics.csv" && ok || bad "fine-tuning begins anew"
 run more --resume --from "$dir/first" --lr 1e-4 && bad "resumed from other weights" || { grep -q 'from checksum' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --from "$dir/first" --layers 3 && bad "weights of a smaller model" || { grep -q 'h.2' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+# A context that is shorter than theirs takes the first places, of 32 and of 16 bits.
+"$bin/generate" -r "$dir/whole" --dtype bf16 --export "$dir/half" >/dev/null 2>&1 && run narrow --from "$dir/half" --export "$dir/half8" && ok || bad "bf16: $(tail -1 "$dir/log")"
+run short --from "$dir/first" --block 4 --export "$dir/first4" && run short --overwrite --from "$dir/half" --block 4 --export "$dir/half4" &&
+    python3 - "$dir" <<'PY' && ok || bad "a shorter context: $(tail -1 "$dir/log")"
+import json, struct, sys
+def places(name):
+    data = open(sys.argv[1] + name, "rb").read()
+    n = struct.unpack("<Q", data[:8])[0]
+    t = json.loads(data[8:8 + n])["wpe.weight"]
+    return t["shape"], data[8 + n:][slice(*t["data_offsets"])]
+for whole, part in (("/first", "/first4"), ("/half8", "/half4")):
+    (before, a), (after, b) = places(whole), places(part)
+    assert (before, after) == ([8, 16], [4, 16]) and a[:len(b)] == b
+PY
+run small --from "$dir/first" --block 16 && bad "weights of a shorter context" || { grep -q 'wpe.weight' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --from "$dir/first" --width 32 && bad "weights of another width" || { grep -q "$dir/first" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --from "$dir/none" && bad "no file" || { grep -q "$dir/none: No such file" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 run small --export "$dir/no/such" && bad "no folder" || { grep -q "$dir/no/such" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }

@@ -95,6 +95,7 @@ mt_status mt_given_load(mt_module *model, const char *path)
     MT_TRY(mt_safetensors_open(&file, path));
     mt_state params = mt_module_params(model);
     mt_state_find(&params, "wte.weight")->rows = mt_gpt2_config_of(model)->vocabulary;
+    mt_state_find(&params, "wpe.weight")->longer = true;
     mt_dtype stored = mt_safetensors_stored(file, &params, "transformer.");
     mt_status status = mt_safetensors_load(file, &params, "transformer.");
     if (status == MT_OK && stored != MT_F32)

@@ -15,7 +15,8 @@ MT_C_BEGIN
  * MT_ERR_FORMAT: another architecture, or no sizes.
  * mt_given_file -- the path of a file of the folder, in out; of a file itself.
  * mt_given_load -- names with or without the prefix "transformer."; the token table may lack the rows that only pad it.
- * 16 bits become f32, with a note on stderr. Fails as mt_safetensors_open and _load: the model is then as before. */
+ * Of a longer context than the model's the first places are read. 16 bits become f32, with a note on stderr. Fails as
+ * mt_safetensors_open and _load: the model is then as before. */
 mt_status mt_given_sizes(mt_gpt2_config *config, const char *path);
 const char *mt_given_file(char out[4096], const char *path, const char *name);
 mt_status mt_given_load(mt_module *model, const char *path);
