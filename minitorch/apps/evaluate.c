@@ -1,5 +1,5 @@
 /* evaluate.c -- how good the model of a checkpoint is: of train_mnist by the test images, of train_gpt2 by the last
- * tenth of a text, which it did not learn from.
+ * tenth of its text, which it did not learn from. run.json says where the run's data are.
  *
  *     build/release/bin/evaluate build/run/mnist
  *     build/release/bin/evaluate build/run/gpt2 --step 1500 --data other.txt */
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ckpt/checkpoint.h"
 #include "data/mnist.h"
@@ -19,7 +20,9 @@
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "train/corpus.h"
+#include "train/evaluation.h"
 #include "train/recipe.h"
+#include "train/run_json.h"
 #include "train/saving.h"
 
 typedef struct options {
@@ -32,10 +35,12 @@ static const mt_option flags[] = {
     { "step", 0, "N", MT_I64(options, step, 1, INT64_MAX),
       "Step of the checkpoint; default: the best by validation, or the newest valid one" },
     { "data", 'd', "PATH", MT_TEXT(options, data),
-      "Folder of the IDX files, or a text or token file; default: those of datasets/fetch" },
-    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
+      "Folder of the IDX files, or a text or token file; default: those of the run" },
+    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary),
+      "Folder of a token file's vocabulary; default: that of the run" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once" },
-    { "windows", 0, "N", MT_I64(options, windows, 1, 1 << 30), "Windows of a text, spread over its last tenth" },
+    { "windows", 0, "N", MT_I64(options, windows, 1, 1 << 30),
+      "Number of windows of a text, spread over its last tenth; default: all of it, one after the other" },
     { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats),
       "Element type of matrix products: f32, bf16 or f16" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
@@ -45,13 +50,35 @@ static const mt_option flags[] = {
 
 static const mt_recipe no_workers;
 
-static mt_status test_mlp(const options *o, const char *dir, int64_t step)
+/* The data that were named, else those of the run, if they are what they were. file: of a folder. */
+static mt_status find_data(char out[MT_PATH], const options *o, const mt_run_data *run, const char *otherwise,
+                           const char *file)
+{
+    char summed[MT_PATH];
+    const char *path = o->data ? o->data : *run->path ? run->path : otherwise;
+    snprintf(out, MT_PATH, "%s", path);
+    if (file)
+        MT_TRY(mt_mnist_path(summed, path, file, 3));
+    else
+        snprintf(summed, sizeof summed, "%s", path);
+    if (o->data || !*run->checksum || strcmp(mt_saving_sum(summed), run->checksum) == 0)
+        return MT_OK;
+    return mt_fail(MT_ERR_ARGUMENT,
+                   access(summed, F_OK) == 0
+                       ? "%s has changed since the run; --data %s takes it as it is now"
+                       : "%s, the data of the run, is not there any more; --data names other data",
+                   summed, path);
+}
+
+static mt_status test_mlp(const options *o, const mt_run_data *run, const char *dir, int64_t step)
 {
     mt_mnist mnist = { 0 };
     mt_module *model = NULL;
     mt_test_result result;
-    const char *data = o->data ? o->data : mt_mnist_folder();
-    mt_status status = mt_saved_mlp(&model, dir, step);
+    char data[MT_PATH];
+    mt_status status = find_data(data, o, run, mt_mnist_folder(), "t10k-images");
+    if (status == MT_OK)
+        status = mt_saved_mlp(&model, dir, step);
     if (status == MT_OK)
         status = mt_mnist_open(&mnist, data);
     int64_t pixels = status == MT_OK ? mt_shape_numel(mnist.test->x.shape) : 0;
@@ -87,27 +114,50 @@ static mt_status same_vocabulary(const mt_corpus *corpus, const char *data, cons
     return same ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "%s: its tokens are not those of the vocabulary in %s", data, dir);
 }
 
-static mt_status test_gpt2(const options *o, const char *dir, int64_t step)
+/* A token file is read with the vocabulary of the run, unless another was named. */
+static mt_status open_corpus(mt_corpus *corpus, const options *o, const mt_run_data *run, const char *data,
+                             const char *dir, int64_t block)
+{
+    char own[MT_PATH];
+    bool tokens = o->vocabulary || mt_corpus_is_tokens(data);
+    snprintf(own, sizeof own, "%s/vocab.bpe", dir);
+    if (*run->vocabulary_checksum && strcmp(mt_saving_sum(own), run->vocabulary_checksum) != 0)
+        return mt_fail(MT_ERR_FORMAT, "%s is not the vocabulary of the run any more: put that one back", own);
+    MT_TRY(mt_corpus_open(corpus, data, o->vocabulary ? o->vocabulary : tokens ? dir : NULL, block));
+    return same_vocabulary(corpus, data, dir);
+}
+
+/* Windows spread over the validation part, or all of it. */
+static mt_status text_loss(double *loss, int64_t *targets, const options *o, const mt_corpus *corpus, mt_module *model)
+{
+    if (!o->windows)
+        return mt_evaluate_text(loss, targets, corpus, model, o->batch);
+    mt_dataset *windows = mt_dataset_spread(corpus->valid_set, o->windows);
+    mt_loader *loader = mt_recipe_loader(&no_workers, windows, mt_sampler_sequential(o->windows), o->batch);
+    mt_status status = mt_corpus_loss(loss, model, loader);
+    *targets = o->windows * mt_gpt2_config_of(model)->block;
+    mt_loader_free(loader);
+    mt_dataset_close(windows);
+    return status;
+}
+
+static mt_status test_gpt2(const options *o, const mt_run_data *run, const char *dir, int64_t step)
 {
     mt_corpus corpus = { 0 };
     mt_module *model = NULL;
-    const char *data = o->data ? o->data : mt_corpus_text();
+    char data[MT_PATH];
     double loss;
-    mt_status status = mt_saved_gpt2(&model, dir, step);
+    int64_t targets;
+    mt_status status = find_data(data, o, run, mt_corpus_text(), NULL);
     if (status == MT_OK)
-        status = mt_corpus_open(&corpus, data, o->vocabulary, mt_gpt2_config_of(model)->block);
+        status = mt_saved_gpt2(&model, dir, step);
     if (status == MT_OK)
-        status = same_vocabulary(&corpus, data, dir);
-    if (status == MT_OK) {
-        mt_dataset *windows = mt_dataset_spread(corpus.valid_set, o->windows);
-        mt_loader *loader = mt_recipe_loader(&no_workers, windows, mt_sampler_sequential(o->windows), o->batch);
-        status = mt_corpus_loss(&loss, model, loader);
-        mt_loader_free(loader);
-        mt_dataset_close(windows);
-    }
+        status = open_corpus(&corpus, o, run, data, dir, mt_gpt2_config_of(model)->block);
     if (status == MT_OK)
-        printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f bits_per_byte=%.4f data=%s\n", step, loss,
-               exp(loss), loss / M_LN2 / mt_corpus_bytes(&corpus), data);
+        status = text_loss(&loss, &targets, o, &corpus, model);
+    if (status == MT_OK)
+        printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f bits_per_byte=%.4f tokens=%" PRId64 " data=%s\n",
+               step, loss, exp(loss), loss / M_LN2 / mt_corpus_bytes(&corpus), targets, data);
     mt_corpus_close(&corpus);
     mt_module_free(model);
     return status;
@@ -131,7 +181,8 @@ int main(int argc, char **argv)
 {
     mt_threads_begin(argv);
     mt_fused_use();
-    options o = { .step = MT_NEWEST, .batch = 12, .windows = 12 * 80 };
+    options o = { .step = MT_NEWEST, .batch = 12 };
+    mt_run_data run;
     char program[64];
     int64_t step = 0;
     mt_words words = mt_cli_parse_words(
@@ -141,10 +192,12 @@ int main(int argc, char **argv)
         omp_set_num_threads((int)o.threads);
     mt_status status = find(&step, dir, o.step);
     if (status == MT_OK)
+        status = mt_run_data_read(&run, dir);
+    if (status == MT_OK)
         status = mt_checkpoint_text(program, sizeof program, dir, step, "program");
     mt_autocast_begin(o.dtype);
     if (status == MT_OK)
-        status = strcmp(program, "train_mnist") == 0 ? test_mlp(&o, dir, step) : test_gpt2(&o, dir, step);
+        status = strcmp(program, "train_mnist") == 0 ? test_mlp(&o, &run, dir, step) : test_gpt2(&o, &run, dir, step);
     mt_autocast_end();
     return mt_cli_exit(status);
 }

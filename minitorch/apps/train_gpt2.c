@@ -255,8 +255,8 @@ static mt_status setup(run *r)
     MT_TRY(mt_recipe_figures(&r->extras, &o->recipe, &figures));
     MT_TRY(
         mt_recipe_metrics(&r->metrics, &o->recipe, &r->extras, "step,loss,val_loss", o->saving.resume ? r->rows : -1));
-    MT_TRY(mt_gpt2_run_describe(r, true, MT_OK));
-    return mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out);
+    MT_TRY(mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out));
+    return mt_gpt2_run_describe(r, true, MT_OK);
 }
 
 static mt_status train(run *r)

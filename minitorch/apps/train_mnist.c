@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ckpt/checkpoint.h"
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
@@ -91,8 +90,11 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
 /* run.json, at the start and at the end; returns status, or the error of writing. */
 static mt_status describe(run *r, bool running, mt_status status)
 {
+    char images[MT_PATH];
     mt_state model, rest;
-    const mt_run_note note = { .dir = r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy };
+    mt_run_note note = { .dir = r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy };
+    note.data = r->opt.data,
+    note.summed = mt_mnist_path(images, r->opt.data, "t10k-images", 3) == MT_OK ? images : NULL;
     lists_of(r, &model, &rest);
     mt_saver_prepare(r->saver, &model, &rest);
     status = mt_run_json(&note, &rest);
@@ -118,20 +120,6 @@ static mt_status resume(run *r)
     mt_state_free(&rest);
     r->loop.begun = r->loop.step;
     return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
-}
-
-/* The best weights into the model. */
-static mt_status restore_best(run *r)
-{
-    if (r->loop.best.step == 0 || r->loop.best.step == r->loop.step)
-        return MT_OK;
-    MT_TRY(mt_saver_wait(r->saver));
-    mt_state params = mt_module_params(r->model), averages = { 0 };
-    mt_ema_state(&averages, r->extras.ema);
-    mt_status status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &averages);
-    mt_state_free(&params);
-    mt_state_free(&averages);
-    return status;
 }
 
 /* ---- evaluation and report ----------------------------------------------------------------------- */
@@ -193,7 +181,7 @@ static mt_status test(run *r)
 {
     mt_test_result result;
     double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
-    MT_TRY(restore_best(r));
+    MT_TRY(mt_saving_best(r->saver, r->opt.recipe.out, &r->loop, r->model, r->extras.ema));
     mt_ema_swap(r->extras.ema);
     MT_TRY(mt_classifier_test(&result, r->model, r->test));
     r->accuracy = result.accuracy;

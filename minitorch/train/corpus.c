@@ -47,6 +47,21 @@ static bool is_llmc(const mt_file_map *f)
     return f->size >= LLMC_HEADER && ((const int32_t *)f->bytes)[0] == LLMC_MAGIC;
 }
 
+static bool is_tokens(const mt_file_map *f)
+{
+    return is_llmc(f) || (f->size >= 8 && memcmp(f->bytes, "MTTOKENS", 8) == 0);
+}
+
+bool mt_corpus_is_tokens(const char *path)
+{
+    mt_file_map file;
+    if (mt_file_map_open(&file, path) != MT_OK)
+        return false;
+    bool is = is_tokens(&file);
+    mt_file_map_close(&file);
+    return is;
+}
+
 static mt_status read_llmc(mt_tokens *out, const mt_file_map *f)
 {
     const int32_t *header = (const int32_t *)f->bytes;
@@ -158,7 +173,7 @@ mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int6
 {
     mt_corpus c = { 0 };
     MT_TRY(mt_file_map_open(&c.file, path));
-    bool mapped = is_llmc(&c.file) || (c.file.size >= 8 && memcmp(c.file.bytes, "MTTOKENS", 8) == 0);
+    bool mapped = is_tokens(&c.file);
     mt_status status = mapped ? open_tokens(&c, dir) : open_text(&c, dir);
     if (status == MT_OK)
         status = split(&c, T);

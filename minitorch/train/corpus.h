@@ -27,6 +27,9 @@ typedef struct mt_corpus {
  * Fails: as file and vocabulary do; a part has no window of T + 1 tokens; a text that is not UTF-8 or contains a byte
  * 0; a text with dir; an id that the vocabulary lacks (with its offset); ids that the vocabulary would have merged. */
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
+/* mt_corpus_is_tokens -- whether a file is a token file by its first bytes; false, too, where it cannot be read. */
+bool mt_corpus_is_tokens(const char *path);
+
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 
 /* mt_corpus_loss -- the mean loss of a GPT-2 over all windows of an epoch of a loader. Fails as it does. */

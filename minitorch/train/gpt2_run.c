@@ -55,7 +55,10 @@ mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
                                r->val_loss,
                                mt_team_text(&r->opt.team),
                                r->took,
-                               mt_team_size(r->team) };
+                               mt_team_size(r->team),
+                               r->opt.data,
+                               r->opt.data,
+                               r->opt.vocabulary };
     if (!mt_team_first(r->team))
         return status;
     lists_of(r, &model, &rest);

@@ -4,14 +4,18 @@
 #include <cjson/cJSON.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/denormals.h"
 #include "core/io.h"
+#include "ckpt/manifest.h"
 #include "cli/cli.h"
 #include "cli/programs.h"
+#include "train/saving.h"
 
 /* The first line of a stream that begins with `prefix`, without it and what is up to a ": " behind it. */
 static void line_of(char text[256], FILE *in, const char *prefix)
@@ -98,6 +102,26 @@ static void add_ranks(cJSON *json, const mt_run_note *note)
     }
 }
 
+/* An object with a path, which is complete where it leads somewhere, and the checksum of a file; path or file NULL: it
+ * is left out. */
+static void add_source(cJSON *json, const char *name, const char *path, const char *file)
+{
+    char whole[MT_PATH];
+    cJSON *source = path || file ? cJSON_AddObjectToObject(json, name) : NULL;
+    if (path)
+        cJSON_AddStringToObject(source, "path", realpath(path, whole) ? whole : path);
+    if (file)
+        cJSON_AddStringToObject(source, "checksum", mt_saving_sum(file));
+}
+
+static void add_sources(cJSON *json, const mt_run_note *note)
+{
+    char vocabulary[4096];
+    snprintf(vocabulary, sizeof vocabulary, "%s/vocab.bpe", note->dir);
+    add_source(json, "data", note->data, note->summed);
+    add_source(json, "vocabulary", note->vocabulary, access(vocabulary, R_OK) == 0 ? vocabulary : NULL);
+}
+
 static mt_status write_json(const mt_run_note *note, const mt_state *rest)
 {
     const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
@@ -108,6 +132,7 @@ static mt_status write_json(const mt_run_note *note, const mt_state *rest)
     mt_run_made(json, note->start);
     if (note->strategy)
         cJSON_AddStringToObject(json, "strategy", note->strategy);
+    add_sources(json, note);
     add_ranks(json, note);
     cJSON *settings = cJSON_AddObjectToObject(json, "settings"), *values = cJSON_AddObjectToObject(json, "values");
     mt_state texts = mt_state_texts(rest);
@@ -126,4 +151,32 @@ mt_status mt_run_json(const mt_run_note *note, const mt_state *rest)
     snprintf(why, sizeof why, "%s", mt_last_error());
     mt_status written = write_json(note, rest);
     return note->status == MT_OK ? written : mt_fail(note->status, "%s", why);
+}
+
+/* ---- read again ------------------------------------------------------------------------------------------ */
+
+static void text_of(char *out, size_t size, const cJSON *json, const char *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, object), name);
+    snprintf(out, size, "%s", cJSON_IsString(item) ? item->valuestring : "");
+}
+
+mt_status mt_run_data_read(mt_run_data *out, const char *dir)
+{
+    char path[4096];
+    mt_file_map file;
+    snprintf(path, sizeof path, "%s/run.json", dir);
+    *out = (mt_run_data){ 0 };
+    if (access(path, F_OK) != 0)
+        return MT_OK;
+    MT_TRY(mt_file_map_open(&file, path));
+    cJSON *json = mt_json_parse((const char *)file.bytes, file.size);
+    mt_file_map_close(&file);
+    if (!json)
+        return mt_fail(MT_ERR_FORMAT, "%s: no JSON; move it away, and name the data with --data", path);
+    text_of(out->path, sizeof out->path, json, "data", "path");
+    text_of(out->checksum, sizeof out->checksum, json, "data", "checksum");
+    text_of(out->vocabulary_checksum, sizeof out->vocabulary_checksum, json, "vocabulary", "checksum");
+    cJSON_Delete(json);
+    return MT_OK;
 }

@@ -145,6 +145,19 @@ mt_status mt_saving_save(mt_saver *saver, const mt_loop *l, mt_state *model, mt_
     return status;
 }
 
+mt_status mt_saving_best(mt_saver *saver, const char *dir, const mt_loop *l, const mt_module *model, mt_ema *ema)
+{
+    if (l->best.step == 0 || l->best.step == l->step)
+        return MT_OK;
+    MT_TRY(mt_saver_wait(saver));
+    mt_state params = mt_module_params(model), averages = { 0 };
+    mt_ema_state(&averages, ema);
+    mt_status status = mt_checkpoint_load(dir, l->best.step, &params, &averages);
+    mt_state_free(&params);
+    mt_state_free(&averages);
+    return status;
+}
+
 mt_status mt_saving_close(mt_saver *saver, mt_status status)
 {
     char why[1024];

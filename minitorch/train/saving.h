@@ -12,6 +12,7 @@
 
 #include "ckpt/async.h"
 #include "cli/cli.h"
+#include "train/ema.h"
 #include "train/loop.h"
 
 MT_C_BEGIN
@@ -48,6 +49,10 @@ mt_status mt_saving_load(const mt_saving *saving, const char *dir, const mt_stat
 
 /* mt_saving_save -- the loop's step; from now on that of its best evaluation is kept. Frees the lists. */
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, mt_state *rest);
+
+/* mt_saving_best -- the weights of the loop's best evaluation, and their averages, in the place of the latest ones.
+ * Nothing happens where these are the best, or no evaluation was. Fails as mt_saver_wait and mt_checkpoint_load. */
+mt_status mt_saving_best(mt_saver *saver, const char *dir, const mt_loop *loop, const mt_module *model, mt_ema *ema);
 
 /* mt_saving_close -- waits for the last checkpoint; returns its error where `status`, that of the run, is none. */
 mt_status mt_saving_close(mt_saver *saver, mt_status status);
