@@ -2,7 +2,8 @@
  * tenth of its text, which it did not learn from. run.json says where the run's data are.
  *
  *     build/release/bin/evaluate build/run/mnist
- *     build/release/bin/evaluate build/run/gpt2 --step 1500 --data other.txt */
+ *     build/release/bin/evaluate build/run/gpt2 --step 1500 --data other.txt
+ *     build/release/bin/evaluate build/run/gpt2 --choices questions.jsonl */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -26,7 +27,7 @@
 #include "train/saving.h"
 
 typedef struct options {
-    const char *data, *vocabulary;
+    const char *data, *vocabulary, *choices;
     int64_t step, batch, windows, threads;
     mt_dtype dtype;
 } options;
@@ -41,6 +42,10 @@ static const mt_option flags[] = {
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once" },
     { "windows", 0, "N", MT_I64(options, windows, 1, 1 << 30),
       "Number of windows of a text, spread over its last tenth; default: all of it, one after the other" },
+    { "choices", 0, "FILE", MT_TEXT(options, choices),
+      "Multiple choice instead of a text: JSON lines {\"question\": \"...\", \"endings\": [\"...\", \"...\"], "
+      "\"label\": 0}, "
+      "answered by the likelihood of the endings" },
     { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats),
       "Element type of matrix products: f32, bf16 or f16" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
@@ -141,6 +146,27 @@ static mt_status text_loss(double *loss, int64_t *targets, const options *o, con
     return status;
 }
 
+/* How many questions of a file the model of a text answers. */
+static mt_status test_choices(const options *o, const char *dir, int64_t step)
+{
+    mt_module *model = NULL;
+    mt_vocabulary *vocabulary = NULL;
+    mt_choices_result r;
+    mt_status status = mt_saved_gpt2(&model, dir, step);
+    if (status == MT_OK)
+        status = mt_vocabulary_open(&vocabulary, dir);
+    if (status == MT_OK)
+        status = mt_choices(&r, o->choices, model, vocabulary);
+    if (status == MT_OK)
+        printf("evaluate: step=%" PRId64 " questions=%" PRId64
+               " accuracy=%.4f accuracy_per_byte=%.4f chance=%.4f data=%s\n",
+               step, r.questions, (double)r.right / (double)r.questions, (double)r.right_per_byte / (double)r.questions,
+               r.chance, o->choices);
+    mt_vocabulary_free(vocabulary);
+    mt_module_free(model);
+    return status;
+}
+
 static mt_status test_gpt2(const options *o, const mt_run_data *run, const char *dir, int64_t step)
 {
     mt_corpus corpus = { 0 };
@@ -196,7 +222,11 @@ int main(int argc, char **argv)
     if (status == MT_OK)
         status = mt_checkpoint_text(program, sizeof program, dir, step, "program");
     mt_autocast_begin(o.dtype);
-    if (status == MT_OK)
+    if (status == MT_OK && o.choices && strcmp(program, "train_gpt2") != 0)
+        status = mt_fail(MT_ERR_ARGUMENT, "%s is a run of %s: --choices asks a model of train_gpt2", dir, program);
+    else if (status == MT_OK && o.choices)
+        status = test_choices(&o, dir, step);
+    else if (status == MT_OK)
         status = strcmp(program, "train_mnist") == 0 ? test_mlp(&o, &run, dir, step) : test_gpt2(&o, &run, dir, step);
     mt_autocast_end();
     return mt_cli_exit(status);

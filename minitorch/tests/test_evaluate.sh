@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # evaluate: it finds the data of a run from any folder, covers the whole validation part, and says when the data are not those of the
-# run any more.
+# run any more; multiple choice.
 . "$(dirname "$0")/../../.ci/check.bash"
 make -s -C "$root" build/release/bin/{train_gpt2,train_mnist,tokenize,evaluate,make_digits} >/dev/null || exit 1
 said() { grep -qF -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
@@ -35,6 +35,15 @@ loss=$(value loss)
 evaluate "$dir/tokens" --data "$dir/text.tokens" --vocab "$dir/words" && [ "$(value loss)" = "$loss" ] && ok || bad "named data"
 refused 'its tokens are not those of the vocabulary in' "$dir/tokens" --data "$dir/text"
 
+# Multiple choice: a model that learned one sentence knows how it goes on, and so finds the opposite endings wrong.
+for _ in $(seq 400); do echo 'a cat sits on the mat; a dog lies in the hut'; done >animals
+"$bin/train_gpt2" --data animals --layers 1 --heads 2 --width 32 --block 32 --batch 8 --warmup 5 --eval-batches 1 --steps 200 --eval-every 200 -q -o animals.run >log 2>&1 && ok || bad "animals"
+choices() { printf '{"question": "a cat sits on the", "endings": [" mat", " hut"], "label": %d}\n{"question": "a dog lies in the", "endings": [" mat", " hut"], "label": %d}\n' "$1" "$2" >"$dir/questions"; }
+choices 0 1 && evaluate "$dir/animals.run" --choices "$dir/questions" && said "questions=2 accuracy=1.0000 accuracy_per_byte=1.0000 chance=0.5000 data=$dir/questions"
+choices 1 0 && evaluate "$dir/animals.run" --choices "$dir/questions" && said 'accuracy=0.0000 '
+choices 1 2 && refused "$dir/questions: line 2: \"label\" must be the number of an ending" "$dir/animals.run" --choices "$dir/questions"
+refused "$dir/none: No such file" "$dir/animals.run" --choices "$dir/none"
+
 # What was changed since.
 seq 3001 >text
 refused "$(realpath text) has changed since the run; --data $(realpath text) takes it as it is now" "$dir/run"
@@ -54,4 +63,5 @@ evaluate "$dir/run" --data "$dir/text" && ok || bad "without run.json"
 evaluate "$dir/mnist" && said ' data=digits'
 truncate -s +1 digits/t10k-images-idx3-ubyte
 refused 'digits/t10k-images-idx3-ubyte has changed since the run; --data' "$dir/mnist"
+refused 'is a run of train_mnist: --choices asks a model of train_gpt2' "$dir/mnist" --choices "$dir/questions"
 finish evaluate
