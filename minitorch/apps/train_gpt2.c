@@ -99,8 +99,9 @@ static const mt_option flags[] = {
     { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20),
       "Batches of the validation text in an evaluation" },
     { "recompute", 0, "WHAT", MT_PARSED(options, recompute, mt_recompute_parse),
-      "What backward computes again to save memory: none, selective (layernorm, GELU), block, or the least "
-      "that keeps a step within so many bytes (2.5GB); default: none" },
+      "What backward computes again to save memory: none, selective (layernorm, GELU), block, or the least that keeps "
+      "a step within so many bytes (2.5GB); or offload, where nothing is, and activations wait on the host; default: "
+      "none" },
     { "allocator", 0, "NAME", MT_CHOICE(options, caching, allocators),
       "Allocator of the device's memory: system, or caching, which keeps what was freed" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
@@ -150,6 +151,10 @@ static mt_status open_text(run *r)
     MT_TRY(o->from ? mt_given_sizes(&o->config, o->from) : MT_OK);
     MT_TRY(mt_gpt2_fill(&o->config, o->size));
     MT_TRY(mt_team_fits(&o->team, &o->config, o->micro));
+    if (o->recompute.offload && o->team.pp > 1)
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "--recompute offload and --pp: a stage has several micro-batches at a time; use "
+                       "--recompute block");
     MT_TRY(mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block));
     o->config.vocabulary = r->corpus.vocabulary->token.count;
     MT_TRY(mt_gpt2_check(&o->config));
@@ -183,6 +188,9 @@ static mt_status after_first_step(void *user)
     if (r->opt.recipe.memory_report)
         mt_caching_record(r->opt.recipe.device);
     mt_recipe_memory(&r->opt.recipe);
+    if (r->offload)
+        printf("offloaded in the first step: %.1f MB to the host, %.1f MB back\n", (double)r->offload->bus->out / 1e6,
+               (double)r->offload->bus->in / 1e6);
     if (!r->team && r->peak)
         printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->peak / 1e6,
                (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
@@ -225,6 +233,7 @@ static mt_status setup(run *r)
     if (mt_team_divides(r->team))
         MT_TRY(r->team->place(r->team, r->model));
     mt_module_to_device(r->model, o->recipe.device);
+    MT_TRY(o->recompute.offload ? mt_gpt2_offload(&r->offload, r->model) : MT_OK);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     if (o->micro > 1 && !r->team)
         flatten(r->model);
@@ -291,6 +300,7 @@ static void teardown(run *r)
         r->team->leave(r->team);
     mt_extras_free(&r->extras);
     mt_optim_free(r->optim);
+    mt_gpt2_offload_end(r->offload);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
     mt_loader_free(r->train);

@@ -333,7 +333,8 @@ int main(int argc, char **argv)
     config.block = mt_max(config.block, o.time);
     config.vocabulary = 50257;
     record_steps(&t, &o, &config);
-    reserve = mt_gpt2_cost_of(&config, &(mt_gpt2_batch){ o.batch, o.time, 1, MT_F32, 0 }, NULL).peak_bytes / 40 * 41;
+    reserve =
+        mt_gpt2_cost_of(&config, &(mt_gpt2_batch){ o.batch, o.time, 1, MT_F32, 0, false }, NULL).peak_bytes / 40 * 41;
     printf("%s\n%s, batches of %" PRId64 ", windows of %" PRId64 " tokens%s, %" PRId64 " steps\n", bench_machine(),
            o.size, o.batch, o.time, o.same ? "" : " at most", o.steps);
     describe(&t, WARM);

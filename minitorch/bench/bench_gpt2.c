@@ -190,7 +190,7 @@ static void print_shares(const result *r)
 
 static void report(const options *o, const mt_gpt2_config *config, const result *r)
 {
-    mt_gpt2_cost cost = mt_gpt2_cost_of(config, &(mt_gpt2_batch){ o->batch, o->time, 1, MT_F32, 0 }, NULL);
+    mt_gpt2_cost cost = mt_gpt2_cost_of(config, &(mt_gpt2_batch){ o->batch, o->time, 1, MT_F32, 0, false }, NULL);
     mt_profile_line products = bench_line(r->profile, "product");
     double attention = bench_line(r->profile, "attention").self + bench_line(r->profile, "attention backward").self;
     double peak = mt_machine_flops((int)o->threads), rate = (double)products.flops / products.self;
@@ -271,7 +271,8 @@ static void generate(const options *o, const mt_gpt2_config *config)
     double rate = (double)tokens / (mt_now() - start);
     /* Every weight once, but one row only of the position embedding. */
     double bytes =
-               4 * (double)(mt_gpt2_cost_of(config, &(mt_gpt2_batch){ 1, 1, 1, MT_F32, 0 }, NULL).parameters - places),
+               4 * (double)(mt_gpt2_cost_of(config, &(mt_gpt2_batch){ 1, 1, 1, MT_F32, 0, false }, NULL).parameters -
+                            places),
            bound = bandwidth / bytes;
     if (o->csv)
         printf("generate,%" PRId64 ",%.2f,%.2f,%.3f\n", tokens, rate, bound, rate / bound);

@@ -157,7 +157,7 @@ static mt_status count_steps(mt_budgeted_result *out, const mt_budgeted *b, cons
     mt_recompute *each = mt_calloc(config->layers, sizeof *each);
     for (int64_t l = 0; l < config->layers; l++)
         each[l] = r->recompute > 0 ? (mt_recompute)r->recompute : MT_RECOMPUTE_NONE;
-    const mt_gpt2_batch batch = { r->batch, config->block, r->micro, dtype[r->dtype > 0 ? r->dtype : 0], 0 };
+    const mt_gpt2_batch batch = { r->batch, config->block, r->micro, dtype[r->dtype > 0 ? r->dtype : 0], 0, false };
     mt_gpt2_cost cost = mt_gpt2_cost_of(config, &batch, each);
     free(each);
     MT_TRY(mt_memory_check(cost.peak_bytes, "a step", "write a smaller \"batch\" and more \"micro_batches\""));

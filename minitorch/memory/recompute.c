@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/segment.h"
@@ -18,6 +19,26 @@ void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute)
     mt_module *h = model->child[MT_GPT2_H];
     for (int l = 0; l < h->children; l++)
         h->child[l]->run = run[recompute[l]];
+}
+
+mt_status mt_gpt2_offload(mt_offload **out, mt_module *model)
+{
+    mt_module *h = model->child[MT_GPT2_H];
+    bool *chosen = mt_calloc(h->children + 1, sizeof *chosen);
+    mt_bus *bus = NULL;
+    mt_status status = h->children > 1 ? mt_bus_open(&bus, mt_module_device(model)) : MT_OK;
+    for (int l = 0; l < h->children - 1; l++)
+        chosen[l] = true;
+    *out = bus ? mt_offload_new(bus, h->child, chosen, h->children) : NULL;
+    free(chosen);
+    return status;
+}
+
+void mt_gpt2_offload_end(mt_offload *offload)
+{
+    mt_bus *bus = offload ? offload->bus : NULL;
+    mt_offload_free(offload);
+    mt_bus_free(bus);
 }
 
 const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers)
@@ -44,8 +65,9 @@ mt_status mt_recompute_parse(const char *text, void *choice)
             *c = (mt_recompute_choice){ .each = (mt_recompute)k };
             return MT_OK;
         }
-    return mt_cli_bytes(&c->budget, text) == MT_OK
+    *c = (mt_recompute_choice){ .offload = strcmp(text, "offload") == 0 };
+    return c->offload || mt_cli_bytes(&c->budget, text) == MT_OK
                ? MT_OK
                : mt_fail(MT_ERR_ARGUMENT,
-                         "recompute \"%s\": use one of none, selective, block, or a size such as 2.5GB", text);
+                         "recompute \"%s\": use one of none, selective, block, offload, or a size such as 2.5GB", text);
 }

@@ -41,6 +41,17 @@ int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_up
     return floats * (int64_t)sizeof(float);
 }
 
+/* What all layers but the last keep waits on the host: while the device is at one of them it has that of this and of
+ * the one before (memory/offload.h). */
+static void offload(mt_memory_block *layer, int64_t layers)
+{
+    for (int64_t l = layers - 1; l >= 0; l--) {
+        mt_memory_option *o = &layer[l].option[0];
+        o->work += (l > 0 ? layer[l - 1].option[0].kept : 0) + (l < layers - 1 ? o->kept : 0);
+        o->kept = l < layers - 1 ? 0 : o->kept;
+    }
+}
+
 /* The best options within the budget, [layers + 2], or, with `fixed` [layers], those. */
 static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
                        const mt_recompute *fixed, int64_t budget)
@@ -55,6 +66,8 @@ static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_conf
         b->option[0] = b->option[fixed[l]];
         b->options = 1;
     }
+    if (batch->offload)
+        offload(blocks + 1, config->layers);
     mt_status status = mt_memory_choose(choice, option, blocks, config->layers + 2, budget);
     choice->kept -= blocks[0].option[0].kept;
     free(blocks);

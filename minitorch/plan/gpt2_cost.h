@@ -18,6 +18,7 @@ typedef struct mt_gpt2_batch {
     int64_t micro;         /* micro-batches of a step */
     mt_dtype dtype;        /* of products, and of what is kept of them: f32, bf16 or f16 (amp/autocast.h) */
     int64_t more;          /* bytes of the optimizer's state beyond AdamW's two moments; below 0: it has less */
+    bool offload;          /* activations of all layers but the last wait on the host (mt_gpt2_offload) */
 } mt_gpt2_batch;
 
 typedef struct mt_gpt2_cost {

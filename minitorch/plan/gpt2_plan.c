@@ -15,7 +15,8 @@ static mt_gpt2_batch batch_of(const run *r)
     const mt_gpt2_options *o = &r->opt;
     int64_t scratch, more = mt_gpt2_rule_bytes(&scratch, &o->config, o->recipe.optimizer) -
                             mt_gpt2_rule_bytes(&scratch, &o->config, MT_ADAMW);
-    return (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype, more };
+    return (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype, more,
+                            o->recompute.offload };
 }
 
 static mt_status plan(run *r)
@@ -37,6 +38,8 @@ static void print(const run *r)
     mt_gpt2_cost_print(&cost, &o->config);
     if (o->plan)
         mt_gpt2_recompute_print(&o->config, &batch, o->recompute.budget ? r->recompute : NULL);
+    if (batch.offload && o->config.layers > 1)
+        printf("Activations of layers 0-%d wait on the host\n", (int)o->config.layers - 2);
     if (cost.again_flops)
         printf("Backward computes again: %s\n", mt_recompute_text(r->recompute, o->config.layers));
 }
@@ -91,7 +94,7 @@ static mt_rank_took planned(const run *r, int rank)
     cost.peak += whole_table(r, stage);
     int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, m, MT_ADAMW);
     cost.peak += (int64_t)((double)b.more * (double)cost.optimizer / (double)adam); /* of the rank's part of AdamW's */
-    bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
+    bool memory = uniform(r) && !b.offload && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
     bool wire = c->compress == MT_PLAIN && (c->all_reduce == MT_BY_RING || c->all_reduce == MT_BY_HIERARCHY) &&
                 c->schedule.chunks == 1;
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };

@@ -49,7 +49,7 @@ Test(cost, planned_arithmetic_is_the_counted)
     const mt_recompute none[3] = { MT_RECOMPUTE_NONE }, some[3] = { MT_RECOMPUTE_SELECTIVE, MT_RECOMPUTE_SELECTIVE },
                        most[3] = { MT_RECOMPUTE_BLOCK, MT_RECOMPUTE_BLOCK };
     const mt_gpt2_config config = { 65, 0, 32, 3, 2, 48 };
-    const mt_gpt2_batch batch = { 2, 31, 1, MT_F32, 0 };
+    const mt_gpt2_batch batch = { 2, 31, 1, MT_F32, 0, false };
     mt_gpt2_cost cost = mt_gpt2_cost_of(&config, &batch, none);
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
@@ -83,6 +83,8 @@ static measured measure(const mt_gpt2_config *config, const mt_gpt2_batch *batch
     mt_optim *optim = mt_optim_new(rule, mt_hyper_default(rule));
     mt_optim_add_all(optim, mt_module_params(model));
     mt_gpt2_recompute(model, recompute);
+    mt_offload *offload = NULL;
+    cr_assert(!batch->offload || mt_gpt2_offload(&offload, model) == MT_OK, "%s", mt_last_error());
     m.state = mt_live_bytes(MT_CPU);
     mt_peak_reset(MT_CPU);
     for (int64_t i = 0; i < batch->micro; i++) {
@@ -100,6 +102,7 @@ static measured measure(const mt_gpt2_config *config, const mt_gpt2_batch *batch
     m.peak = mt_peak_bytes(MT_CPU);
     mt_optim_zero_grad(optim);
     mt_optim_free(optim);
+    mt_gpt2_offload_end(offload);
     mt_module_free(model);
     return m;
 }
@@ -136,6 +139,11 @@ static void plan_is_right_in(mt_dtype dtype, const mt_gpt2_config *config, mt_gp
             recompute[l] = (mt_recompute)k;
         peak[k] = expect_planned(config, &batch, recompute);
     }
+    for (int64_t l = 0; l < config->layers; l++)
+        recompute[l] = MT_RECOMPUTE_NONE;
+    batch.offload = true;
+    expect_planned(config, &batch, recompute);
+    batch.offload = false;
     for (int share = 1; share < 4; share++) {
         double budget = peak[MT_RECOMPUTE_NONE] - share * (peak[MT_RECOMPUTE_NONE] - peak[MT_RECOMPUTE_BLOCK]) / 4;
         cr_assert_eq(mt_gpt2_choose(recompute, config, &batch, (int64_t)budget), MT_OK, "%s", mt_last_error());
@@ -153,11 +161,11 @@ static void plan_is_right(const mt_gpt2_config *config, const mt_gpt2_batch *bat
 /* With mostly activations, with mostly gradients, and with two micro-batches. */
 Test(cost, planned_memory_is_the_measured)
 {
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 1, MT_F32, 0 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 2, MT_F32, 0 });
-    plan_is_right(&(mt_gpt2_config){ 5000, 0, 16, 2, 2, 32 }, &(mt_gpt2_batch){ 4, 16, 1, MT_F32, 0 });
-    plan_is_right(&(mt_gpt2_config){ 300, 0, 16, 6, 2, 96 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32, 0 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 32, 1, MT_F32, 0 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 1, MT_F32, 0, false });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 2, MT_F32, 0, false });
+    plan_is_right(&(mt_gpt2_config){ 5000, 0, 16, 2, 2, 32 }, &(mt_gpt2_batch){ 4, 16, 1, MT_F32, 0, false });
+    plan_is_right(&(mt_gpt2_config){ 300, 0, 16, 6, 2, 96 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32, 0, false });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 32, 1, MT_F32, 0, false });
 }
 
 Test(cost, planned_state_is_that_of_the_rule)
@@ -166,7 +174,7 @@ Test(cost, planned_state_is_that_of_the_rule)
     const mt_recompute none[4] = { MT_RECOMPUTE_NONE };
     int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, &config, MT_ADAMW);
     for (mt_update_kind rule = 0; rule < MT_UPDATE_KINDS; rule++) {
-        mt_gpt2_batch batch = { 12, 32, 1, MT_F32, mt_gpt2_rule_bytes(&scratch, &config, rule) - adam };
+        mt_gpt2_batch batch = { 12, 32, 1, MT_F32, mt_gpt2_rule_bytes(&scratch, &config, rule) - adam, false };
         expect_planned_with(rule, &config, &batch, none);
         cr_expect_eq(scratch, rule == MT_MUON ? 4 * 4 * 4 * 64 * 64 : 0);
     }

@@ -207,7 +207,7 @@ Test(gpt2, published_sizes)
     for (int64_t i = 0; i < MT_COUNT(sizes); i++) {
         mt_gpt2_config config = *mt_gpt2_size(sizes[i].name);
         config.rows = config.vocabulary;
-        cr_expect_eq(mt_gpt2_cost_of(&config, &(mt_gpt2_batch){ 1, 1, 1, MT_F32, 0 }, NULL).parameters,
+        cr_expect_eq(mt_gpt2_cost_of(&config, &(mt_gpt2_batch){ 1, 1, 1, MT_F32, 0, false }, NULL).parameters,
                      sizes[i].parameters, "%s", sizes[i].name);
     }
     mt_gpt2_config own = { 65, 0, 0, 2, 0, 0 };

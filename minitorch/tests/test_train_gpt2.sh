@@ -40,12 +40,19 @@ budget=$((($(peak block) + $(peak none)) / 2))
 grep -q '^Backward computes again: layers 0' "$dir/log" && ok || bad "a budget says nothing"
 "$train" "${short[@]}" --recompute ${budget}kB -o "$dir/budget" >"$dir/log" 2>&1 && diff -r "$dir/system/step-40" "$dir/budget/step-40" && ok || bad "a budget: $(tail -1 "$dir/log")"
 
+# Activations that wait on the host: the same bits, and words that say so; without room there a line, and the same bits.
+"$train" "${short[@]}" --recompute offload -o "$dir/offload" >"$dir/log" 2>&1 && diff -r "$dir/system/step-40" "$dir/offload/step-40" && ok || bad "offload: $(tail -1 "$dir/log")"
+grep -q '^Activations of layers 0-0 wait on the host' "$dir/log" && grep -qE '^offloaded in the first step: 0.[0-9]+ MB to the host, 0.[0-9]+ MB back' "$dir/log" && ok || bad "offload says: $(cat "$dir/log")"
+TMPDIR=/dev/null "$train" "${short[@]}" --recompute offload -o "$dir/noroom" >"$dir/log" 2>&1 && diff -r "$dir/system/step-40" "$dir/noroom/step-40" && ok || bad "offload without room: $(tail -1 "$dir/log")"
+grep -q '^a segment stays on the device: /dev/null: no file of [0-9]* bytes .* Name a folder with room in TMPDIR' "$dir/log" && ok || bad "offload without room says: $(cat "$dir/log")"
+
 # refused WORDS FLAG...: a run with these flags does not continue from the checkpoint, and prints the reason.
 refused() {
     "$train" "${flags[@]}" "${@:2}" -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with ${*:2}" || ok
     grep -qF -- "$1" "$dir/log" && ok || bad "${*:2} said: $(tail -1 "$dir/log")"
 }
-refused 'recompute "all": use one of none, selective, block' --recompute all
+refused 'recompute "all": use one of none, selective, block, offload' --recompute all
+refused '--recompute offload and --pp: a stage has several micro-batches at a time' --recompute offload --pp 2
 refused 'recompute: a budget of 1000 bytes is too small: the least is ' --recompute 1kB
 refused 'with steps 2000, not 7; --resume needs the flags of the run' --steps 7
 refused 'with seed 1, not 9007199254740993' --seed 9007199254740993

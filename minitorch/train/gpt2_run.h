@@ -39,6 +39,7 @@ typedef struct mt_gpt2_run {
     mt_loop loop;
     mt_extras extras;
     mt_recompute *recompute; /* [layers] */
+    mt_offload *offload;     /* NULL: activations stay on the device */
     int64_t flops, peak;     /* planned FLOPs and peak bytes of one step of a replica; 0: there is no plan */
     int64_t sent;            /* bytes that this rank sent before the first step */
     mt_rank_took *took;      /* [ranks] what the first step took on each rank, on rank 0; else NULL */
