@@ -50,6 +50,9 @@ static double rate(const mt_schedule *s, int64_t t)
     case MT_SCHEDULE_COSINE: /* (1 + cos 2a) / 2 = cos^2 a */
         return t >= s->period ? s->lr_min
                               : s->lr_min + (s->lr - s->lr_min) * pow(cos(M_PI_2 * (double)t / (double)s->period), 2);
+    case MT_SCHEDULE_LINEAR: /* given, as wsd, which no row gives stable steps */
+    case MT_SCHEDULE_WSD:
+        return t >= s->period ? s->lr_min : s->lr - (s->lr - s->lr_min) * (double)t / (double)s->period;
     default:
         return s->lr_min + (s->lr - s->lr_min) * smith(s, t);
     }

@@ -98,10 +98,16 @@ void mt_update_list_free(mt_update_list *list)
 /* ---- schedules ------------------------------------------------------------------------------------------- */
 
 const char *const mt_schedule_names[] = {
-    [MT_SCHEDULE_CONSTANT] = "constant",       [MT_SCHEDULE_STEP] = "step",
-    [MT_SCHEDULE_EXPONENTIAL] = "exponential", [MT_SCHEDULE_COSINE] = "cosine",
-    [MT_SCHEDULE_TRIANGULAR] = "triangular",   [MT_SCHEDULE_TRIANGULAR2] = "triangular2",
-    [MT_SCHEDULE_EXP_RANGE] = "exp-range",     NULL,
+    [MT_SCHEDULE_CONSTANT] = "constant",
+    [MT_SCHEDULE_STEP] = "step",
+    [MT_SCHEDULE_EXPONENTIAL] = "exponential",
+    [MT_SCHEDULE_COSINE] = "cosine",
+    [MT_SCHEDULE_TRIANGULAR] = "triangular",
+    [MT_SCHEDULE_TRIANGULAR2] = "triangular2",
+    [MT_SCHEDULE_EXP_RANGE] = "exp-range",
+    [MT_SCHEDULE_LINEAR] = "linear",
+    [MT_SCHEDULE_WSD] = "wsd",
+    NULL,
 };
 
 const char *mt_schedule_name(mt_schedule_kind kind)

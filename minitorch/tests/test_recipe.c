@@ -76,6 +76,15 @@ Test(recipe, schedules_fit_the_length_of_the_run)
     r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_TRIANGULAR };
     cr_assert_float_eq(rate(&r, 10, 100), 1, 1e-15);
     cr_assert_float_eq(rate(&r, 20, 100), 0, 1e-15);
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_LINEAR, .lr_min = 0.25, .warmup = 20 };
+    cr_assert_float_eq(rate(&r, 70, 120), 0.625, 1e-15);
+    cr_assert_float_eq(rate(&r, 119, 120), 0.2575, 1e-15);
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_WSD, .warmup = 20 };
+    cr_assert_float_eq(rate(&r, 110, 120), 1, 1e-15); /* the decay takes 10 of the 100 steps after warm-up */
+    cr_assert_float_eq(rate(&r, 115, 120), 0.5, 1e-15);
+    cr_assert_float_eq(rate(&r, 119, 120), 0.1, 1e-15);
+    r.period = 500; /* longer than the run: it falls from the end of warm-up on */
+    cr_assert_float_eq(rate(&r, 70, 120), 0.9, 1e-15);
     r = (mt_recipe){ .schedule = MT_SCHEDULE_STEP, .optimizer = MT_ADAM, .period = 3, .gamma = 0.5 };
     cr_assert_float_eq(rate(&r, 6, 100), 0.25e-3, 1e-18); /* the optimizer's own rate, given period and factor */
     r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_COSINE, .warmup = 50 };

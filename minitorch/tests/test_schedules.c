@@ -62,6 +62,22 @@ Test(schedules, cosine_starts_halves_and_ends)
     check(&s, 1, 0.1);
 }
 
+Test(schedules, linear_and_wsd_fall_in_a_straight_line)
+{
+    mt_schedule s = { MT_SCHEDULE_LINEAR, .lr = 0.9, .lr_min = 0.1, .period = 8, .stable = 99 }; /* of wsd only */
+    for (int64_t t = 0; t < 8; t++)
+        check(&s, t, 0.9 - 0.1 * (double)t);
+    cr_assert_eq(mt_schedule_at(&s, 8), 0.1, "the end is lr_min itself");
+    cr_assert_eq(mt_schedule_at(&s, INT64_C(1) << 40), 0.1);
+    s.kind = MT_SCHEDULE_WSD, s.stable = 100, s.warmup = 10;
+    check(&s, 4, 0.45);
+    for (int64_t t = 9; t <= 110; t++) /* the last step of warm-up has the full rate, too */
+        check(&s, t, 0.9);
+    for (int64_t t = 0; t < 8; t++)
+        check(&s, 110 + t, 0.9 - 0.1 * (double)t);
+    cr_assert_eq(mt_schedule_at(&s, 118), 0.1);
+}
+
 Test(schedules, triangles_have_their_extremes_where_documented)
 {
     mt_schedule s = { MT_SCHEDULE_TRIANGULAR, .lr = 1.0, .lr_min = 0.2, .period = 4, .gamma = 0.9 };
@@ -141,7 +157,8 @@ Test(schedules, names)
     }
     kind = MT_SCHEDULE_STEP;
     cr_assert_eq(mt_cli_choice(&kind, "schedule", "sawtooth", mt_schedule_names), MT_ERR_ARGUMENT);
-    cr_assert(kind == MT_SCHEDULE_STEP && strstr(mt_last_error(), "sawtooth") && strstr(mt_last_error(), "exp-range"));
+    cr_assert(kind == MT_SCHEDULE_STEP && strstr(mt_last_error(), "sawtooth") &&
+              strstr(mt_last_error(), "exp-range, linear, wsd"));
 }
 
 Test(schedules, negative_step_aborts, .signal = SIGABRT)

@@ -22,13 +22,17 @@ const mt_option mt_recipe_options[] = {
     { "lr", 'l', "RATE", MT_F64(mt_recipe, lr, 1e-9, 1e3),
       "Learning rate, the largest of the schedule; default: one that suits the optimizer" },
     { "schedule", 0, "NAME", MT_CHOICE(mt_recipe, schedule, mt_schedule_names),
-      "Learning rate over the run: constant, cosine, step, exponential, triangular, triangular2 or exp-range" },
+      "Learning rate over the run: constant, cosine, linear, wsd (warm-up, stable, decay), step, exponential, "
+      "triangular, "
+      "triangular2 or exp-range" },
     { "warmup", 0, "STEPS", MT_I64(mt_recipe, warmup, 0, INT32_MAX),
       "Steps at the start in which the rate rises linearly" },
     { "lr-min", 0, "RATE", MT_F64(mt_recipe, lr_min, 0, 1e3),
-      "Rate at which cosine ends, smallest rate of a triangle" },
+      "Rate at which cosine, linear and wsd end, smallest rate of a triangle" },
     { "period", 0, "STEPS", MT_I64(mt_recipe, period, 1, INT32_MAX),
-      "Steps of cosine, between drops, or of half a triangle; default: by the length of the run" },
+      "Steps of cosine and linear, of wsd's decay at the end, between drops, or of half a triangle; default: by the "
+      "length "
+      "of the run (wsd: a tenth of it)" },
     { "gamma", 0, "FACTOR", MT_F64(mt_recipe, gamma, 1e-9, 1),
       "Decay factor: per drop (schedule step), or per step (exponential); default: 0.1 per drop; 1 % is reached at the "
       "end" },
@@ -75,8 +79,10 @@ mt_schedule mt_recipe_schedule(const mt_recipe *r, int64_t steps)
     int64_t proper = mt_max(1, steps - r->warmup); /* after warm-up */
     if (s.lr == 0)
         s.lr = mt_hyper_default(r->optimizer).lr;
-    int64_t periods = s.kind == MT_SCHEDULE_COSINE ? 1 : s.kind == MT_SCHEDULE_STEP ? 3 : 10;
+    bool whole = s.kind == MT_SCHEDULE_COSINE || s.kind == MT_SCHEDULE_LINEAR;
+    int64_t periods = whole ? 1 : s.kind == MT_SCHEDULE_STEP ? 3 : 10;
     s.period = r->period ? r->period : (proper + periods - 1) / periods;
+    s.stable = mt_max(0, proper - s.period);
     s.gamma = s.kind == MT_SCHEDULE_STEP ? 0.1 : pow(0.01, 1 / (double)proper);
     if (r->gamma > 0)
         s.gamma = r->gamma;

@@ -22,9 +22,10 @@ typedef struct mt_recipe {
     mt_update_kind optimizer;
     mt_schedule_kind schedule;
     double lr;           /* the largest of the schedule; 0: mt_hyper_default's */
-    double lr_min;       /* where cosine ends, the smallest rate of a triangle */
+    double lr_min;       /* where cosine, linear and wsd end, the smallest rate of a triangle */
     double gamma;        /* of step, exponential, exp-range; 0: 0.1 for step, else down to 1 % at the end of the run */
-    int64_t period;      /* steps; 0: cosine takes the whole run, step drops twice, there are five triangles */
+    int64_t period;      /* steps; 0: cosine and linear take the whole run, wsd's decay a tenth, step drops twice, there
+                            are five triangles */
     int64_t warmup;      /* steps */
     double ema;          /* decay of the moving average of parameters that is evaluated; 0: the parameters are */
     double clip;         /* longest gradient, as a norm over all parameters; 0: any */

@@ -45,6 +45,13 @@ static double cyclical(const mt_schedule *s, int64_t t)
     return lr;
 }
 
+/* Linear, and wsd after its stable steps. */
+static double straight(const mt_schedule *s, int64_t t)
+{
+    int64_t past = t - (s->kind == MT_SCHEDULE_WSD ? s->stable : 0), left = s->period - mt_max(0, past);
+    return s->lr_min + (s->lr - s->lr_min) * ((double)mt_max(0, left) / (double)s->period);
+}
+
 static double after_warmup(const mt_schedule *s, int64_t t)
 {
     switch (s->kind) {
@@ -58,6 +65,9 @@ static double after_warmup(const mt_schedule *s, int64_t t)
     case MT_SCHEDULE_TRIANGULAR2:
     case MT_SCHEDULE_EXP_RANGE:
         return cyclical(s, t);
+    case MT_SCHEDULE_LINEAR:
+    case MT_SCHEDULE_WSD:
+        return straight(s, t);
     default:
         return s->lr;
     }
