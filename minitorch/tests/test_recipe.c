@@ -45,6 +45,9 @@ Test(recipe, wrong_options_are_refused_in_words)
         { "--warmup", "-1", "--warmup: '-1'" },
         { "--gamma", "2", "--gamma: '2'" },
         { "--clip", "0", "--clip: '0'" },
+        { "--beta1", "1", "--beta1: '1'" },
+        { "--beta2", "0", "--beta2: '0'" },
+        { "--eps", "-1", "--eps: '-1'" },
         { "--weight-decay", "x", "--weight-decay: 'x'" },
         { "--workers", "9999", "--workers: '9999'" },
         { "--prefetch", "0", "--prefetch: '0'" },
@@ -89,6 +92,25 @@ Test(recipe, schedules_fit_the_length_of_the_run)
     cr_assert_float_eq(rate(&r, 6, 100), 0.25e-3, 1e-18); /* the optimizer's own rate, given period and factor */
     r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_COSINE, .warmup = 50 };
     cr_assert_float_eq(rate(&r, 9, 10), 0.2, 1e-15); /* a run shorter than its warm-up */
+}
+
+/* The numbers that a recipe names reach every parameter; the others are the optimizer's. */
+Test(recipe, betas_and_eps_take_the_place_of_the_optimizers)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_mlp_new((int64_t[]){ 2, 1 }, 1, &rng);
+    mt_recipe r = PARSED("--optimizer=adamw", "--beta2", "0.95", "--eps=1e-6");
+    mt_optim *optim = mt_recipe_optim(&r, model);
+    cr_assert(optim->hyper.beta1 == 0.9 && optim->hyper.beta2 == 0.95 && optim->hyper.eps == 1e-6);
+    cr_assert(optim->hyper.weight_decay == mt_hyper_default(MT_ADAMW).weight_decay);
+    mt_optim_free(optim);
+    mt_module_free(model);
+    r = PARSED("--optimizer=lion", "--eps", "1e-9");
+    cr_assert_eq(mt_recipe_begin(&r), MT_ERR_ARGUMENT, "lion has no eps");
+    cr_assert_str_eq(mt_last_error(), "--eps: the optimizer lion has none");
+    r = PARSED("--optimizer=sgd", "--beta1", "0.9");
+    cr_assert_eq(mt_recipe_begin(&r), MT_ERR_ARGUMENT, "SGD has no averages");
+    cr_assert_str_eq(mt_last_error(), "--beta1: the optimizer sgd has none");
 }
 
 /* ---- a step ------------------------------------------------------------------------------------------ */

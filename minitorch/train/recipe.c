@@ -42,6 +42,11 @@ const mt_option mt_recipe_options[] = {
       "Decay of the moving average of the weights that is evaluated, such as 0.999; 0: the weights themselves are" },
     { "weight-decay", 0, "RATE", MT_F64(mt_recipe, weight_decay, 0, 1),
       "Decay of weights, not of biases; default: the optimizer's" },
+    { "beta1", 0, "B", MT_F64(mt_recipe, beta1, 1e-9, 1 - 1e-9),
+      "Decay of the average of gradients (adam, adamw, lion; muon's for vectors); default: the optimizer's" },
+    { "beta2", 0, "B", MT_F64(mt_recipe, beta2, 1e-9, 1 - 1e-9),
+      "Decay of the average of their squares, lion's of gradients; default: the optimizer's" },
+    { "eps", 0, "E", MT_F64(mt_recipe, eps, 1e-38, 1), "Term added to a denominator; default: the optimizer's" },
     { "patience", 0, "N", MT_I64(mt_recipe, patience, 1, INT32_MAX),
       "Evaluations in a row without a new best one after which the run ends; default: all steps are done" },
     { "minutes", 0, "M", MT_F64(mt_recipe, minutes, 1e-3, 1e6),
@@ -95,9 +100,33 @@ static const char *path_of(char path[4096], const mt_recipe *r, const char *file
     return path;
 }
 
+/* The optimizer's hyper-parameters, with those that the recipe names in their place. */
+static mt_status hyper_of(mt_hyper *hyper, const mt_recipe *r)
+{
+    *hyper = mt_hyper_default(r->optimizer);
+    const struct {
+        const char *name;
+        double value, *at;
+    } named[] = { { "beta1", r->beta1, &hyper->beta1 },
+                  { "beta2", r->beta2, &hyper->beta2 },
+                  { "eps", r->eps, &hyper->eps } };
+    for (int i = 0; i < MT_COUNT(named); i++) {
+        if (named[i].value > 0 && *named[i].at == 0)
+            return mt_fail(MT_ERR_ARGUMENT, "--%s: the optimizer %s has none", named[i].name,
+                           mt_update_names[r->optimizer]);
+        if (named[i].value > 0)
+            *named[i].at = named[i].value;
+    }
+    if (!isnan(r->weight_decay))
+        hyper->weight_decay = r->weight_decay;
+    return MT_OK;
+}
+
 mt_status mt_recipe_begin(const mt_recipe *r)
 {
+    mt_hyper hyper;
     MT_TRY(mt_update_available(r->device, r->optimizer));
+    MT_TRY(hyper_of(&hyper, r));
     if (r->threads)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
@@ -208,9 +237,8 @@ void mt_recipe_extras(mt_extras *e, const mt_recipe *r, mt_loop *loop)
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
 {
-    mt_hyper hyper = mt_hyper_default(r->optimizer);
-    if (!isnan(r->weight_decay))
-        hyper.weight_decay = r->weight_decay;
+    mt_hyper hyper;
+    hyper_of(&hyper, r); /* mt_recipe_begin has refused what fails here */
     mt_optim *optim = mt_optim_new(r->optimizer, hyper);
     mt_optim_add_all(optim, mt_module_params(model));
     return optim;
@@ -237,6 +265,12 @@ void mt_recipe_state(mt_state *state, const mt_recipe *r)
     mt_state_setting(state, "gamma", "%.17g", r->gamma);
     mt_state_setting(state, "clip", "%.17g", r->clip);
     mt_state_setting(state, "weight-decay", "%.17g", r->weight_decay);
+    if (r->beta1) /* the optimizer's own are no settings: runs that were saved before these were options go on */
+        mt_state_setting(state, "beta1", "%.17g", r->beta1);
+    if (r->beta2)
+        mt_state_setting(state, "beta2", "%.17g", r->beta2);
+    if (r->eps)
+        mt_state_setting(state, "eps", "%.17g", r->eps);
     if (r->ema)
         mt_state_setting(state, "ema", "%.17g", r->ema);
 }

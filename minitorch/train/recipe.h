@@ -29,6 +29,8 @@ typedef struct mt_recipe {
     int64_t warmup;      /* steps */
     double ema;          /* decay of the moving average of parameters that is evaluated; 0: the parameters are */
     double clip;         /* longest gradient, as a norm over all parameters; 0: any */
+    double beta1, beta2; /* mt_hyper's; 0: mt_hyper_default's, as eps */
+    double eps;
     double weight_decay; /* of matrices; vectors (biases, gains) never decay. 0: none; NAN: mt_hyper_default's */
     int64_t workers;     /* threads that load batches ahead; 0: none */
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
@@ -55,9 +57,9 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for; sets the number of threads, says how
- * products of 16 bits are computed, makes the output folder, catches Ctrl-C (mt_cli_stopped), begins to count the
- * minutes, and records memory from now on for --memory-report. */
+/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for, betas and eps for one without them; sets
+ * the number of threads, says how products of 16 bits are computed, makes the output folder, catches Ctrl-C
+ * (mt_cli_stopped), begins to count the minutes, and records memory from now on for --memory-report. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
 /* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and
