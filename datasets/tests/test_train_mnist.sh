@@ -136,7 +136,7 @@ check 'the time that drawing the curve takes is not in the profile' cmp "$dir/to
 rm -rf "$dir/run"
 run bash -c 'ulimit -f 64; trap "" XFSZ; exec "$@"' - "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --epochs 1
 check 'a full disk: weights that are lost are a failure' refused 'step-58/model-00001-of-00001.safetensors: File too large'
-check '... and nothing half-written is left' [ "$(cd "$dir/run" && echo *)" = 'metrics.csv run.json' ]
+check '... and nothing half-written is left' [ "$(cd "$dir/run" && echo *)" = 'metrics.csv run.conf run.json' ]
 
 # A run that would take hours is stopped as soon as the row of its first epoch is there.
 rm -rf "$dir/run"

@@ -91,11 +91,15 @@ enum { MOST = 80, NO_LETTER = 0x100 };
 typedef struct command {
     int count;
     const mt_option *option[MOST];
-    char *base[MOST];                  /* the struct that holds its field */
-    struct argp_option flag[MOST + 1]; /* the same for argp */
+    char *base[MOST];                                 /* the struct that holds its field */
+    enum { NOWHERE, ELSEWHERE, IN_LINE } named[MOST]; /* where its value comes from: IN_LINE, the command line */
+    const char *text[MOST];                           /* that value */
+    struct argp_option flag[MOST + 1];                /* the same for argp */
     mt_words words;
     int64_t most; /* words */
 } command;
+
+static command latest; /* of mt_cli_parse_words */
 
 static void add_table(command *c, const mt_option *option, char *base)
 {
@@ -167,7 +171,7 @@ static char *add_default(int key, const char *text, void *input)
 
 /* ---- parsing -------------------------------------------------------------------------------------- */
 
-static mt_status set(const mt_option *option, void *field, char *text)
+static mt_status set(const mt_option *option, void *field, const char *text)
 {
     switch (option->kind) {
     case MT_OPTION_FLAG:
@@ -187,6 +191,39 @@ static mt_status set(const mt_option *option, void *field, char *text)
     }
 }
 
+static mt_status take(command *c, int i, const char *text, unsigned from)
+{
+    MT_TRY(set(c->option[i], c->base[i] + c->option[i]->at, text));
+    c->named[i] = from, c->text[i] = text;
+    return MT_OK;
+}
+
+mt_status mt_cli_set(const char *name, const char *value)
+{
+    command *c = &latest;
+    int i = 0;
+    while (i < c->count && (c->option[i]->kind == MT_OPTION_GROUP || strcmp(c->option[i]->name, name) != 0))
+        i++;
+    if (i == c->count)
+        return mt_fail(MT_ERR_ARGUMENT, "there is no option \"%.40s\": --help lists them", name);
+    const mt_option *o = c->option[i];
+    if (!value && o->value && *o->value != '[')
+        return mt_fail(MT_ERR_ARGUMENT, "%s needs a value: %s", name, o->value);
+    if (value && !o->value)
+        return mt_fail(MT_ERR_ARGUMENT, "%s takes no value", name);
+    return c->named[i] == IN_LINE ? MT_OK : take(c, i, value, ELSEWHERE);
+}
+
+bool mt_cli_given(int64_t n, const char **name, const char **value)
+{
+    for (int i = 0; i < latest.count; i++)
+        if (latest.named[i] != NOWHERE && n-- == 0) {
+            *name = latest.option[i]->name, *value = latest.text[i];
+            return true;
+        }
+    return false;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     command *c = state->input;
@@ -203,7 +240,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         const char *next = state->next < state->argc ? state->argv[state->next] : NULL;
         if (!text && c->flag[i].flags == OPTION_ARG_OPTIONAL && next && *next >= '0' && *next <= '9')
             text = state->argv[state->next++]; /* "--resume 500", which argp takes only as "--resume=500" */
-        if (set(c->option[i], c->base[i] + c->option[i]->at, text) != MT_OK)
+        if (take(c, i, text, IN_LINE) != MT_OK)
             argp_error(state, "--%s: %s", c->option[i]->name, mt_last_error());
         return 0;
     }
@@ -213,15 +250,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_option *table, void *options,
                             const char *usage, int64_t most)
 {
-    command c = { .most = most };
+    command *c = &latest;
+    *c = (command){ .most = most };
     mt_cli_guard_output();
     mt_flush_denormals(true);
-    add_table(&c, table, options);
+    add_table(c, table, options);
     const struct argp argp = {
-        .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc, .help_filter = add_default
+        .options = c->flag, .parser = parse, .args_doc = usage, .doc = doc, .help_filter = add_default
     };
-    argp_parse(&argp, argc, argv, 0, NULL, &c);
-    return c.words;
+    argp_parse(&argp, argc, argv, 0, NULL, c);
+    return c->words;
 }
 
 void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options)

@@ -58,9 +58,9 @@ struct mt_option {
 #define MT_PARSED(type, field, function) MT_OPTION_PARSED, offsetof(type, field), 0, 0, function, NULL, NULL
 #define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table, NULL
 
-/* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line
- * ends the program with a message that names the option, --help with the table; doc: what the program does. Denormal
- * numbers are 0 from here on (mt_flush_denormals), so it comes before any thread is started. */
+/* mt_cli_parse -- change the fields of *options that the command line names; at most 80 options, groups included. A
+ * wrong command line ends the program with a message that names the option, --help with the table; doc: what the
+ * program does. Denormal numbers are 0 from here on (mt_flush_denormals), so it comes before any thread is started. */
 void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options);
 
 /* mt_cli_parse_words -- the same for a program that also takes up to `most` words without an option; usage: what --help
@@ -71,6 +71,14 @@ typedef struct mt_words {
 } mt_words;
 mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_option *table, void *options,
                             const char *usage, int64_t most);
+
+/* mt_cli_set -- from within the `parse` of an option, such as that of a file of options: set another option of the same
+ * program by its name; value NULL: it has none. Lends value. An option that the command line names, before or after,
+ * keeps the value from there. MT_ERR_ARGUMENT: no such option, or a value that is wrong, missing or one too many.
+ * mt_cli_given -- option number i = 0, 1, ... of those that mt_cli_parse or mt_cli_set has set, in the order of the
+ * table; *value NULL: it has none. False: there are fewer. */
+mt_status mt_cli_set(const char *name, const char *value);
+bool mt_cli_given(int64_t i, const char **name, const char **value);
 
 /* mt_cli_i64, mt_cli_f64 -- the whole of text as a number from low to high. MT_ERR_ARGUMENT with a message that quotes
  * text and the bounds otherwise (NaN included); *out is then unchanged. */

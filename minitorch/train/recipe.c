@@ -1,5 +1,6 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
+#include "train/config.h"
 #include "core/denormals.h"
 #include "ckpt/values.h"
 #include "cli/programs.h"
@@ -17,6 +18,8 @@
 /* ---- command line -------------------------------------------------------------------------------- */
 
 const mt_option mt_recipe_options[] = {
+    { "config", 0, "FILE", MT_PARSED(mt_recipe, config, mt_config_read),
+      "File of options, one a line: NAME = VALUE. The command line overrides it; a run writes its own as run.conf" },
     { "optimizer", 'O', "NAME", MT_CHOICE(mt_recipe, optimizer, mt_update_names),
       "Update rule: sgd, momentum, nesterov, rmsprop, adam, adamw, lion, adafactor or muon" },
     { "lr", 'l', "RATE", MT_F64(mt_recipe, lr, 1e-9, 1e3),
@@ -197,6 +200,7 @@ static mt_status follow(const mt_recipe *r)
 mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const mt_extras *e, const char *header, int64_t rows)
 {
     char path[4096], names[512], more[256];
+    MT_TRY(mt_config_write(path_of(path, r, "run.conf")));
     path_of(path, r, "metrics.csv");
     snprintf(names, sizeof names, "%s,%s", header, mt_extras_names(more, &e->about));
     MT_TRY(rows < 0 ? mt_metrics_open(out, path, names) : mt_metrics_resume(out, path, names, rows));

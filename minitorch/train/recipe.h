@@ -19,6 +19,7 @@
 MT_C_BEGIN
 
 typedef struct mt_recipe {
+    const char *config; /* file of options (train/config.h); NULL: none */
     mt_update_kind optimizer;
     mt_schedule_kind schedule;
     double lr;           /* the largest of the schedule; 0: mt_hyper_default's */
@@ -74,8 +75,8 @@ mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
 void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
 
 /* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one. header: its
- * columns before those of mt_extras_names. Starts what follows the run (apps/follow.c), where an option asks for it.
- * MT_ERR_ARGUMENT: that has failed, and said why.
+ * columns before those of mt_extras_names. Also run.conf, the options by which --config repeats the run. Starts what
+ * follows the run (apps/follow.c), where an option asks for it. MT_ERR_ARGUMENT: that has failed, and said why.
  * mt_recipe_training -- a step in f32 with this schedule, clipping and one micro-batch; the caller sets its loss and
  * source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
