@@ -20,6 +20,7 @@
 #include "models/gpt2_ops.h"
 #include "prof/mfu.h"
 #include "prof/metrics_csv.h"
+#include "train/dropout.h"
 #include "train/given.h"
 #include "train/gpt2_run.h"
 
@@ -230,6 +231,7 @@ static mt_status setup(run *r)
     mt_batch_source train = mt_batches_random(r->corpus.train_set, seed);
     MT_TRY(give(r, &train));
     mt_gpt2_recompute(r->model, r->recompute);
+    mt_gpt2_dropout(r->model, o->recipe.dropout, o->recipe.seed);
     if (mt_team_divides(r->team))
         MT_TRY(r->team->place(r->team, r->model));
     mt_module_to_device(r->model, o->recipe.device);

@@ -16,12 +16,11 @@
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
-#include "optim/updates.h"
 #include "cli/allowed.h"
 #include "cli/cli.h"
 #include "cli/programs.h"
-#include "prof/metrics_csv.h"
 #include "prof/mfu.h"
+#include "train/dropout.h"
 #include "train/loop.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
@@ -285,6 +284,7 @@ static mt_status make_model(run *r)
     MT_TRY(check_memory(r));
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
     r->model = mt_mlp_new(r->width, (int)r->layers, &init);
+    mt_mlp_dropout(r->model, o->recipe.dropout, o->recipe.seed);
     mt_module_to_device(r->model, o->recipe.device);
     r->flops = mt_mlp_flops(r->width, (int)r->layers);
     r->optim = mt_recipe_optim(&o->recipe, r->model);

@@ -202,6 +202,7 @@ mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
     int64_t windows = 0;
     mt_device device = mt_module_device(model);
     mt_batch batch;
+    mt_module_set_mode(model, MT_EVAL);
     mt_no_grad_begin();
     while (mt_loader_next(loader, &batch)) {
         mt_scope_begin();
@@ -211,6 +212,7 @@ mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
         mt_scope_end();
     }
     mt_no_grad_end();
+    mt_module_set_mode(model, MT_TRAIN);
     *loss = total / (double)windows;
     return mt_loader_status(loader);
 }
@@ -231,7 +233,9 @@ mt_status mt_corpus_sample(const mt_corpus *c, mt_module *model, int64_t seed, i
     int32_t ids[SAMPLE + 1] = { c->first };
     uint8_t *text;
     int64_t size;
+    mt_module_set_mode(model, MT_EVAL);
     mt_gpt2_extend(ids, 1, SAMPLE, model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
+    mt_module_set_mode(model, MT_TRAIN);
     MT_TRY(mt_decode(&text, &size, c->vocabulary, ids, SAMPLE + 1));
     printf("---- sample ----\n%.*s\n----------------\n", (int)size, (const char *)text);
     fflush(stdout);

@@ -32,13 +32,15 @@ bool mt_corpus_is_tokens(const char *path);
 
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 
-/* mt_corpus_loss -- the mean loss of a GPT-2 over all windows of an epoch of a loader. Fails as it does. */
+/* mt_corpus_loss -- the mean loss of a GPT-2 over all windows of an epoch of a loader, in MT_EVAL (afterwards
+ * MT_TRAIN).
+ * Fails as it does. */
 mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader);
 
 /* mt_corpus_bytes -- mean bytes of a token of the part kept for validation. */
 double mt_corpus_bytes(const mt_corpus *corpus);
 
-/* mt_corpus_sample -- 200 tokens of a GPT-2, to stdout: they depend on seed and step only. */
+/* mt_corpus_sample -- 200 tokens of a GPT-2 in MT_EVAL, to stdout: they depend on seed and step only. */
 mt_status mt_corpus_sample(const mt_corpus *corpus, mt_module *model, int64_t seed, int64_t step);
 
 /* mt_corpus_text -- the default text: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */

@@ -50,6 +50,9 @@ const mt_option mt_recipe_options[] = {
     { "beta2", 0, "B", MT_F64(mt_recipe, beta2, 1e-9, 1 - 1e-9),
       "Decay of the average of their squares, lion's of gradients; default: the optimizer's" },
     { "eps", 0, "E", MT_F64(mt_recipe, eps, 1e-38, 1), "Term added to a denominator; default: the optimizer's" },
+    { "dropout", 0, "P", MT_F64(mt_recipe, dropout, 0, 0.99),
+      "Probability with which dropout sets a number to 0, of hidden layers, or of what a block of GPT-2 reads and "
+      "adds" },
     { "patience", 0, "N", MT_I64(mt_recipe, patience, 1, INT32_MAX),
       "Evaluations in a row without a new best one after which the run ends; default: all steps are done" },
     { "minutes", 0, "M", MT_F64(mt_recipe, minutes, 1e-3, 1e6),
@@ -275,6 +278,8 @@ void mt_recipe_state(mt_state *state, const mt_recipe *r)
         mt_state_setting(state, "beta2", "%.17g", r->beta2);
     if (r->eps)
         mt_state_setting(state, "eps", "%.17g", r->eps);
+    if (r->dropout)
+        mt_state_setting(state, "dropout", "%.17g", r->dropout);
     if (r->ema)
         mt_state_setting(state, "ema", "%.17g", r->ema);
 }

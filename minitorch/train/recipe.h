@@ -29,6 +29,7 @@ typedef struct mt_recipe {
                             are five triangles */
     int64_t warmup;      /* steps */
     double ema;          /* decay of the moving average of parameters that is evaluated; 0: the parameters are */
+    double dropout;      /* probability with which a number is dropped (train/dropout.h); 0: none is */
     double clip;         /* longest gradient, as a norm over all parameters; 0: any */
     double beta1, beta2; /* mt_hyper's; 0: mt_hyper_default's, as eps */
     double eps;

@@ -144,6 +144,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
     if (*caching && recipe->device == MT_CPU)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
     *caching = recipe->device != MT_CPU;
+    if (recipe->dropout > 0)
+        return refuse(c, "--dropout draws a mask for the whole batch: use one rank");
     if (batch % c->dp)
         return mt_fail(MT_ERR_ARGUMENT,
                        "--%s %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of %d",
