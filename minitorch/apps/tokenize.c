@@ -89,31 +89,11 @@ static mt_status convert(const options *o, const mt_file_map *files)
 
 /* ---- the vocabulary ---------------------------------------------------------------------------------- */
 
-static mt_status learn(mt_vocabulary **out, const options *o, const mt_file_map *files)
-{
-    int64_t size = 0;
-    for (int64_t i = 0; i < o->count; i++)
-        size += files[i].size;
-    uint8_t *all = malloc((size_t)size + 1);
-    MT_CHECK(all, "out of memory: learning needs the whole text, %" PRId64 " bytes", size);
-    size = 0;
-    for (int64_t i = 0; i < o->count; i++) {
-        if (files[i].size > 0)
-            memcpy(all + size, files[i].bytes, (size_t)files[i].size);
-        size += files[i].size;
-    }
-    mt_status status = MT_OK;
-    if (o->characters)
-        status = mt_vocabulary_characters(out, all, size);
-    else
-        *out = mt_vocabulary_train(all, size, o->train);
-    free(all);
-    return status;
-}
-
 static mt_status make_vocabulary(mt_vocabulary **out, const options *o, const mt_file_map *files)
 {
-    MT_TRY(o->characters || o->train ? learn(out, o, files) : mt_vocabulary_open(out, o->vocabulary));
+    MT_TRY(o->characters ? mt_vocabulary_of_files(out, files, o->count)
+           : o->train    ? mt_vocabulary_learn(out, files, o->count, o->train, o->quiet)
+                         : mt_vocabulary_open(out, o->vocabulary));
     if (!o->save)
         return MT_OK;
     MT_TRY(mt_cli_folder(o->save));

@@ -110,11 +110,14 @@ mt_status mt_encode_special(mt_encoder *encoder, int32_t *ids, int64_t *count, c
  * same ids; size when there is none. */
 int64_t mt_encode_cut(const uint8_t *text, int64_t size, int64_t at);
 
-/* mt_vocabulary_train -- learn merges: the most frequent pair of neighbours first (of equally frequent ones the pair
+/* mt_vocabulary_learn -- learn merges: the most frequent pair of neighbours first (of equally frequent ones the pair
  * with the lowest symbols), only inside pieces.
- *   text  [size], any bytes;  count: how many ids, 257 to MT_MOST_IDS
- * The result has fewer ids when no pair is left that occurs twice. */
-mt_vocabulary *mt_vocabulary_train(const uint8_t *text, int64_t size, int64_t count);
+ *   files [count], any bytes; a piece does not go on in the next file;  ids: how many, 257 to MT_MOST_IDS
+ * Shows its progress unless quiet. The result has fewer ids when no pair is left that occurs twice. MT_ERR_STOPPED:
+ * mt_cli_stopped.
+ * mt_vocabulary_train -- of one text, quietly. */
+mt_status mt_vocabulary_learn(mt_vocabulary **out, const mt_file_map *files, int64_t count, int64_t ids, bool quiet);
+mt_vocabulary *mt_vocabulary_train(const uint8_t *text, int64_t size, int64_t ids);
 
 /* mt_merges_new -- the table of a vocabulary's merges; free its slots. */
 mt_merges mt_merges_new(const mt_vocabulary *vocabulary);

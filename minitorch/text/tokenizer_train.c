@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
+#include "cli/progress.h"
 #include "text/heap.h"
 #include "text/tokenizer.h"
 
@@ -33,22 +35,39 @@ typedef struct trainer {
 
 /* ---- counting --------------------------------------------------------------------------------------- */
 
-static void count_pieces(trainer *t, const uint8_t *text, int64_t size)
+/* Room for `times` grows with the pieces. */
+static mt_status count_pieces(trainer *t, const mt_file_map *file, int64_t *room, int64_t before, mt_progress *progress)
 {
-    int64_t room = 0;
-    for (int64_t at = 0, end; at < size; at = end) {
-        end = mt_piece_end(text, size, at);
-        int64_t i = mt_strings_add(&t->piece, text + at, end - at);
-        t->times = mt_grown(t->times, &room, i + 1, sizeof *t->times);
+    enum { SHOWN = 1 << 16 }; /* bytes between two calls for the progress */
+    int64_t shown = 0;
+    for (int64_t at = 0, end; at < file->size; at = end) {
+        end = mt_piece_end(file->bytes, file->size, at);
+        int64_t i = mt_strings_add(&t->piece, file->bytes + at, end - at);
+        t->times = mt_grown(t->times, room, i + 1, sizeof *t->times);
         t->times[i]++;
+        if (end < shown)
+            continue;
+        shown = end + SHOWN;
+        mt_progress_show(progress, mt_min((before + end) / 1000, progress->total), "%.1f M different pieces",
+                         (double)t->piece.count * 1e-6);
+        if (mt_cli_stopped())
+            return mt_fail(MT_ERR_STOPPED, "stopped");
     }
-    int64_t count = t->piece.count, total = count ? t->piece.start[count] : 0;
-    t->n = mt_calloc(count, sizeof *t->n);
-    t->symbol = mt_calloc(total, sizeof *t->symbol);
+    return MT_OK;
+}
+
+static mt_status count_all(trainer *t, const mt_file_map *files, int64_t count, bool quiet)
+{
+    int64_t room = 0, total = 0, before = 0;
+    mt_status status = MT_OK;
     for (int64_t i = 0; i < count; i++)
-        t->n[i] = t->piece.start[i + 1] - t->piece.start[i];
-    for (int64_t i = 0; i < total; i++)
-        t->symbol[i] = t->piece.bytes[i];
+        total += files[i].size;
+    mt_progress progress = mt_progress_begin("kB", mt_max(total / 1000, 1));
+    progress.mode = quiet ? MT_PROGRESS_OFF : progress.mode;
+    for (int64_t i = 0; i < count && status == MT_OK; before += files[i++].size)
+        status = count_pieces(t, &files[i], &room, before, &progress);
+    mt_progress_clear(&progress);
+    return status;
 }
 
 /* Two neighbours of a piece have come (sign 1) or gone (-1). */
@@ -75,6 +94,23 @@ static void push(trainer *t, int64_t number)
 {
     both pair = pair_of(t, number);
     mt_heap_push(&t->heap, -t->use[number].times, (int64_t)pair.left << 32 | pair.right);
+}
+
+/* The pieces as symbols, and the pairs of neighbours in them. */
+static void count_pairs(trainer *t)
+{
+    int64_t count = t->piece.count, total = count ? t->piece.start[count] : 0;
+    t->n = mt_calloc(count, sizeof *t->n);
+    t->symbol = mt_calloc(total, sizeof *t->symbol);
+    for (int64_t i = 0; i < count; i++)
+        t->n[i] = t->piece.start[i + 1] - t->piece.start[i];
+    for (int64_t i = 0; i < total; i++)
+        t->symbol[i] = t->piece.bytes[i];
+    for (int32_t p = 0; p < count; p++)
+        for (int64_t i = t->piece.start[p]; i + 1 < t->piece.start[p + 1]; i++)
+            count_pair(t, p, t->symbol[i], t->symbol[i + 1], 1);
+    for (int64_t i = 0; i < t->pair.count; i++)
+        push(t, i);
 }
 
 /* The pair that occurs most often, -1 when none occurs twice. */
@@ -142,24 +178,46 @@ static void trainer_free(trainer *t)
     free(t->heap.item);
 }
 
-mt_vocabulary *mt_vocabulary_train(const uint8_t *text, int64_t size, int64_t count)
+/* Merges until the vocabulary has `ids`, its end of text included. */
+static mt_status merge_all(trainer *t, mt_vocabulary *v, int64_t ids, bool quiet)
+{
+    mt_progress progress = mt_progress_begin("merges", mt_max(ids - 1 - MT_BYTES, 1));
+    progress.mode = quiet ? MT_PROGRESS_OFF : progress.mode;
+    for (int64_t number; v->token.count < ids - 1 && (number = most_frequent(t)) >= 0;) {
+        both pair = pair_of(t, number);
+        int32_t made = mt_vocabulary_merge(v, mt_symbol_id(v, pair.left), mt_symbol_id(v, pair.right));
+        if (made >= 0) /* otherwise another token has the same bytes: leave this pair unmerged */
+            merge(t, number, made);
+        mt_progress_show(&progress, v->token.count - MT_BYTES, "%d tokens", (int)v->token.count);
+        if (mt_cli_stopped())
+            return mt_fail(MT_ERR_STOPPED, "stopped");
+    }
+    mt_progress_clear(&progress);
+    return MT_OK;
+}
+
+mt_status mt_vocabulary_learn(mt_vocabulary **out, const mt_file_map *files, int64_t count, int64_t ids, bool quiet)
 {
     trainer t = { 0 };
     mt_vocabulary *v = mt_vocabulary_new();
-    MT_CHECK(count > MT_BYTES && count <= MT_MOST_IDS, "a vocabulary of %" PRId64 " ids", count);
-    count_pieces(&t, text, size);
-    for (int32_t p = 0; p < t.piece.count; p++)
-        for (int64_t i = t.piece.start[p]; i + 1 < t.piece.start[p + 1]; i++)
-            count_pair(&t, p, t.symbol[i], t.symbol[i + 1], 1);
-    for (int64_t i = 0; i < t.pair.count; i++)
-        push(&t, i);
-    for (int64_t number; v->token.count < count - 1 && (number = most_frequent(&t)) >= 0;) {
-        both pair = pair_of(&t, number);
-        int32_t made = mt_vocabulary_merge(v, mt_symbol_id(v, pair.left), mt_symbol_id(v, pair.right));
-        if (made >= 0) /* otherwise another token has the same bytes: leave this pair unmerged */
-            merge(&t, number, made);
+    MT_CHECK(ids > MT_BYTES && ids <= MT_MOST_IDS, "a vocabulary of %" PRId64 " ids", ids);
+    mt_status status = count_all(&t, files, count, quiet);
+    if (status == MT_OK) {
+        count_pairs(&t);
+        status = merge_all(&t, v, ids, quiet);
     }
     trainer_free(&t);
     mt_vocabulary_add_end(v);
+    if (status == MT_OK)
+        *out = v;
+    else
+        mt_vocabulary_free(v);
+    return status;
+}
+
+mt_vocabulary *mt_vocabulary_train(const uint8_t *text, int64_t size, int64_t ids)
+{
+    mt_vocabulary *v = NULL;
+    mt_must(mt_vocabulary_learn(&v, &(mt_file_map){ .bytes = text, .size = size }, 1, ids, true));
     return v;
 }

@@ -1,7 +1,6 @@
 /* vocabulary.c -- tokens with their ids; vocab.bpe read without trusting it; decoding; vocabularies whose tokens are
  * characters. */
 #include "text/vocabulary.h"
-#include "core/io.h"
 #include "text/utf8.h"
 
 #include <inttypes.h>
@@ -196,7 +195,12 @@ mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir)
         if (access(path, F_OK) != 0)
             snprintf(path, sizeof path, "%s/vocab.bpe", dir); /* the name for the message */
     }
-    MT_TRY(mt_file_map_open(&r.file, path));
+    mt_status there = mt_file_map_open(&r.file, path);
+    if (there != MT_OK)
+        return mt_fail(there,
+                       "%s: `datasets/fetch gpt2` fetches GPT-2's vocabulary, `tokenize --train 1000 --save DIR TEXT` "
+                       "learns one of a text",
+                       mt_last_error());
     mt_vocabulary *v = mt_vocabulary_new();
     invert_byte_char(r.byte_of);
     mt_status status = read_all(&r, v);
@@ -261,35 +265,49 @@ mt_status mt_vocabulary_publish(const mt_vocabulary *v, const char *dir)
 
 /* ---- characters ------------------------------------------------------------------------------------------ */
 
-mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size)
+/* Notes where each character of a text first occurs. */
+static mt_status note_characters(const uint8_t **first, const mt_file_map *file)
 {
-    enum { CODES = 0x110000 };
-    int64_t length, *end = mt_calloc(CODES, sizeof *end); /* where a character first occurs: offset + 1, or 0 */
-    mt_status status = size > 0 ? MT_OK : mt_fail(MT_ERR_FORMAT, "an empty text has no characters");
-    for (int64_t at = 0; at < size && status == MT_OK; at += length) {
-        int32_t code = mt_utf8_next(text + at, size - at, &length);
+    int64_t length;
+    for (int64_t at = 0; at < file->size; at += length) {
+        int32_t code = mt_utf8_next(file->bytes + at, file->size - at, &length);
         if (code < 0)
-            status =
-                mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": byte %02x is not UTF-8, which a text of characters must be",
-                        at, text[at]);
-        else if (!end[code])
-            end[code] = at + 1;
+            return mt_fail(MT_ERR_FORMAT,
+                           "%s%soffset %" PRId64 ": byte %02x is not UTF-8, which a text of characters must be",
+                           file->path ? file->path : "", file->path ? ": " : "", at, file->bytes[at]);
+        if (!first[code])
+            first[code] = file->bytes + at;
     }
+    return MT_OK;
+}
+
+mt_status mt_vocabulary_of_files(mt_vocabulary **out, const mt_file_map *files, int64_t count)
+{
+    enum { CODES = 0x110000, LONGEST_CHARACTER = 4 };
+    const uint8_t **first = mt_calloc(CODES, sizeof *first);
+    mt_status status = MT_OK;
+    for (int64_t i = 0; i < count && status == MT_OK; i++)
+        status = note_characters(first, &files[i]);
     mt_vocabulary *v = mt_calloc(1, sizeof *v);
     *v = (mt_vocabulary){ .end_of_text = -1, .characters = true };
-    for (int64_t code = 0; code < CODES && status == MT_OK; code++) {
-        if (!end[code])
-            continue;
-        const uint8_t *bytes = text + end[code] - 1;
-        mt_utf8_next(bytes, size - end[code] + 1, &length);
-        mt_strings_add(&v->token, bytes, length);
-    }
-    free(end);
+    for (int64_t code = 0, length; code < CODES && status == MT_OK; code++)
+        if (first[code]) {
+            mt_utf8_next(first[code], LONGEST_CHARACTER, &length); /* it was valid, so it reads what is there */
+            mt_strings_add(&v->token, first[code], length);
+        }
+    free(first);
+    if (status == MT_OK && v->token.count == 0)
+        status = mt_fail(MT_ERR_FORMAT, "an empty text has no characters");
     if (status == MT_OK)
         *out = v;
     else
         mt_vocabulary_free(v);
     return status;
+}
+
+mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size)
+{
+    return mt_vocabulary_of_files(out, &(mt_file_map){ .bytes = text, .size = size }, 1);
 }
 
 mt_status mt_encode_characters(int32_t *ids, int64_t *count, const mt_vocabulary *v, const uint8_t *text, int64_t size)

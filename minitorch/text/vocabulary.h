@@ -11,6 +11,7 @@
  * Unit: solutions/08-gpt2/spelling.c */
 #pragma once
 
+#include "core/io.h"
 #include "text/strings.h"
 
 MT_C_BEGIN
@@ -78,9 +79,11 @@ static inline int32_t mt_id_symbol(const mt_vocabulary *v, int32_t id)
  * Fails (MT_ERR_FORMAT) on an id that the vocabulary lacks, with its index. */
 mt_status mt_decode(uint8_t **text, int64_t *size, const mt_vocabulary *vocabulary, const int32_t *ids, int64_t count);
 
-/* mt_vocabulary_characters -- the characters of a text.
+/* mt_vocabulary_characters -- the characters of a text; mt_vocabulary_of_files -- of several, whose paths, where they
+ * have one, are in messages.
  * Fails (MT_ERR_FORMAT), with the offset: not UTF-8, or an empty text. */
 mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size);
+mt_status mt_vocabulary_of_files(mt_vocabulary **out, const mt_file_map *files, int64_t count);
 
 /* mt_encode_characters -- text to the ids of its characters.
  *   ids  [size] i32 room; *count: how many there are
