@@ -181,7 +181,7 @@ check 'too many workers' refused "--workers: '1000'"
 train here
 check 'a stray word' refused "unexpected argument 'here'"
 rm -rf "$dir/run"
-run "$bin/train_mnist" --out "$dir/run"
+run env MT_DATA="$dir/nothing" "$bin/train_mnist" --out "$dir/run"
 check 'no data: says what to run, makes nothing' eval 'refused "run datasets/fetch mnist" && [ ! -e "$dir/run" ]'
 : >"$dir/file"
 run "$bin/train_mnist" --data "$dir/digits" --out "$dir/file"

@@ -255,7 +255,10 @@ static mt_status tokenize(const options *o, mt_file_map *files)
 int main(int argc, char **argv)
 {
     mt_threads_begin(argv);
-    options o = { .vocabulary = "datasets/cache/gpt2", .workers = mt_min(omp_get_max_threads(), MOST_WORKERS) };
+    char gpt2[MT_PATH];
+    mt_dataset_path(gpt2, "gpt2/vocab.bpe", "gpt2/vocab.bpe");
+    *strrchr(gpt2, '/') = 0;
+    options o = { .vocabulary = gpt2, .workers = mt_min(omp_get_max_threads(), MOST_WORKERS) };
     mt_words words = mt_cli_parse_words(argc, argv, "Text files to a token file.", flags, &o, "FILE...", INT32_MAX);
     o.files = words.item;
     o.count = words.count;

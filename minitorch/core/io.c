@@ -194,12 +194,27 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
 
 /* ---- files of datasets/fetch --------------------------------------------------------------------- */
 
+/* datasets/cache, of the program's own tree where there is none here: its path is in text [size]. */
+static const char *cache(char *text, size_t size)
+{
+    static const char here[] = "datasets/cache";
+    ssize_t length = readlink("/proc/self/exe", text, size - sizeof here);
+    text[mt_max(0, length)] = 0;
+    char *build = NULL;
+    for (char *next = text; (next = strstr(next, "/build/")); next++)
+        build = next;
+    if (!build || access(here, F_OK) == 0)
+        return here;
+    memcpy(build + 1, here, sizeof here);
+    return access(text, F_OK) == 0 ? text : here;
+}
+
 void mt_dataset_path(char *out, const char *file, const char *standin)
 {
     const char *root = getenv("MT_DATA");
-    char second[MT_PATH];
+    char second[MT_PATH], tree[MT_PATH / 2];
     if (!root || !*root)
-        root = "datasets/cache";
+        root = cache(tree, sizeof tree);
     snprintf(second, MT_PATH, "%s/%s", root, standin);
     snprintf(out, MT_PATH, "%s/%s", root, file);
     if (access(out, F_OK) < 0 && access(second, F_OK) == 0)

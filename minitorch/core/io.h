@@ -57,7 +57,8 @@ mt_status mt_file_no_page(const mt_file_map *map);
 mt_status mt_file_open(int *fd, int64_t *size, const char *path);
 
 /* mt_dataset_path -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the
- * environment variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
+ * environment variable MT_DATA; the path of `standin` when only that exists. Where there is no datasets/cache here,
+ * it is that of the tree whose build/ has the program.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
 void mt_dataset_path(char *out, const char *file, const char *standin);
 
