@@ -39,9 +39,9 @@ trap 'rm -rf "$work"' EXIT
 # Of the checks 9,600 were those of kernels; the engine for kernels has 1,000 lines and took 1,000 from labs 02, 06 and 09, and each part
 # of a row that has a name and a hint of its own costs a line. 75,000 would be without a third of the rows and mutants, so the goal is
 # what the engine would save where kernels are still judged by hand.
-limits='stage 05           8544 5500
-stage 08           11495 8000
-stage 15           34510 26000
+limits='stage 05           8545 5500
+stage 08           11496 8000
+stage 15           34516 26000
 files              475 300
 median             75 110
 grader             105945 95000

@@ -29,6 +29,7 @@ struct mt_view; /* core/view.h */
 
 typedef struct mt_device_driver {
     mt_status (*open)(void);
+    bool (*emulated)(void);        /* whether the CPU computes in its place */
     void *(*alloc)(int64_t bytes); /* as mt_allocator's (core/storage.h) */
     void (*free)(void *data, int64_t bytes);
     void (*copy)(void *to, mt_device to_device, const void *from, mt_device from_device,

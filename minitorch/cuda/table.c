@@ -1,4 +1,5 @@
 /* table.c -- mt_cuda: driver, kernels and update rules of the device, for programs that are linked with this file. */
+#include "cuda/cuda.h"
 #include "cuda/kernels.h"
 #include "cuda/kernels_cuda.h"
 #include "cuda/matmul_cuda.h"
@@ -7,6 +8,7 @@
 
 static const mt_device_driver driver = {
     .open = mt_cuda_open,
+    .emulated = mt_cuda_is_emulated,
     .alloc = mt_cuda_alloc,
     .free = mt_cuda_free,
     .copy = mt_cuda_copy,

@@ -25,6 +25,7 @@ else
     diff -r "$dir"/{there,cached}/step-4 && ok || bad "other bits with --allocator caching"
     grep -qE '^[0-9]{3,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
     if grep -q emu "$bin/../cuda-choice"; then
+        grep -qE '^No GPU: the emulator of CUDA computes on the CPU, .* slower' "$dir/log" && ok || bad "it does not say that it emulates: $(cat "$dir/log")"
         # Attention on tensor cores needs 112 KiB of shared memory in heads of 128 columns: sm_86 has 99 for a block.
         for arch in sm_80/128/bf16 sm_86/128/tiled sm_86/96/bf16 sm_75/32/tiled; do
             IFS=/ read -r device width which <<<"$arch"

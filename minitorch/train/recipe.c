@@ -137,6 +137,9 @@ mt_status mt_recipe_begin(const mt_recipe *r)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
+    if (r->device != MT_CPU && mt_cuda->driver->emulated())
+        printf("No GPU: the emulator of CUDA computes on the CPU, 40 (train_mnist) to 200 times (train_gpt2) slower "
+               "than --device cpu\n");
     mt_flush_denormals(!r->denormals);
     if (mt_denormals_flushed())
         printf("Numbers below 1.2e-38 count as 0\n");
