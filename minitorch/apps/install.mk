@@ -25,6 +25,6 @@ install: $(INSTALLED:%=$(B)/bin/%) $(B)/libminitorch.a
 	$(erase)
 	@to=$(call quote,DESTDIR)$$(realpath -m -- $(call quote,PREFIX)) && rm -rf "$$to/include/minitorch" && \
 	mkdir -p "$$to/bin" "$$to/include/minitorch" "$$to/lib/pkgconfig" && \
-	install -t "$$to/bin" $(INSTALLED:%=$(B)/bin/%) && install -m 644 -t "$$to/lib" $(B)/libminitorch.a && \
+	$(if $(INSTALLED),install -t "$$to/bin" $(INSTALLED:%=$(B)/bin/%) &&) install -m 644 -t "$$to/lib" $(B)/libminitorch.a && \
 	(cd minitorch && cp --parents $(INCLUDED) "$$to/include/minitorch") && echo "$$PC" >"$$to/lib/pkgconfig/minitorch.pc" && \
 	echo "$(words $(INSTALLED)) programs, $(words $(INCLUDED)) headers and a library for $(MARCH) in $$to"

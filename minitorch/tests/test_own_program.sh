@@ -33,6 +33,8 @@ env -C "$dir" PATH="$dir/moved/bin:$PATH" train_gpt2 -q --data text --layers 1 -
     --eval-every 1 --eval-batches 1 -o run >"$dir/log" 2>&1 && [ -s "$dir/run/curve.svg" ] && ok || bad "an installed program, and the one beside it"
 expect "no folder" 2 'where to? make install PREFIX=dir' make -s -C "$root" install PREFIX=
 check "DESTDIR" make -s -C "$root" install FLAVOUR=release DESTDIR="$dir/a package" PREFIX=/opt/mt
+check "a stage without programs" make -s -C "$root" install FLAVOUR=release INSTALLED= PREFIX="$dir/early" # as after lab 05
+[ -s "$dir/early/lib/pkgconfig/minitorch.pc" ] && ok || bad "minitorch.pc of a stage: $(find "$dir/early" | head -3)"
 [ -x "$dir/a package/opt/mt/bin/plan" ] && [ -s "$dir/a package/opt/mt/lib/libminitorch.a" ] && ok || bad "DESTDIR: $(find "$dir/a package" | head -3)"
 
 if [ "$(uname -m)" = x86_64 ]; then
