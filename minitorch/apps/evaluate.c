@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "ckpt/checkpoint.h"
-#include "data/mnist.h"
 #include "fused/fused.h"
 #include "models/classifier.h"
 #include "models/gpt2.h"
@@ -22,6 +21,7 @@
 #include "cli/cli.h"
 #include "train/corpus.h"
 #include "train/evaluation.h"
+#include "train/pictures.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
 #include "train/saving.h"
@@ -80,12 +80,12 @@ static mt_status test_mlp(const options *o, const mt_run_data *run, const char *
     mt_mnist mnist = { 0 };
     mt_module *model = NULL;
     mt_test_result result;
-    char data[MT_PATH];
+    char data[MT_PATH], sum[9];
     mt_status status = find_data(data, o, run, mt_mnist_folder(), "t10k-images");
     if (status == MT_OK)
         status = mt_saved_mlp(&model, dir, step);
     if (status == MT_OK)
-        status = mt_mnist_open(&mnist, data);
+        status = mt_pictures_open(&mnist, sum, data, true);
     int64_t pixels = status == MT_OK ? mt_shape_numel(mnist.test->x.shape) : 0;
     if (status == MT_OK && mt_dim(mt_module_tensor(model, "0.weight"), 0) != pixels)
         status = mt_fail(MT_ERR_ARGUMENT, "%s: images of %" PRId64 " pixels; the model takes %" PRId64, data, pixels,

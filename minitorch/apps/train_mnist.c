@@ -22,6 +22,7 @@
 #include "prof/mfu.h"
 #include "train/dropout.h"
 #include "train/loop.h"
+#include "train/pictures.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
 #include "train/saving.h"
@@ -42,6 +43,7 @@ typedef struct options {
 typedef struct run {
     options opt;
     mt_mnist mnist;
+    char sum[9];                       /* of the training images */
     mt_dataset *train_set, *valid_set; /* the training images in two parts; without validation NULL */
     mt_module *model;
     mt_optim *optim;
@@ -65,9 +67,6 @@ typedef struct run {
 /* Everything that later steps depend on: what the user chose, and what training changes. */
 static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
-    char images[4096];
-    if (mt_mnist_path(images, r->opt.data, "train-images", 3) != MT_OK)
-        *images = 0;
     *model = *rest = (mt_state){ 0 };
     mt_module_state(model, r->model);
     mt_state_setting(rest, "program", "train_mnist");
@@ -77,7 +76,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_state_integer(rest, &r->opt.hold_out, "hold-out");
     mt_state_fix(rest);
     mt_recipe_state(rest, &r->opt.recipe);
-    mt_state_setting(rest, "images checksum", "%s", mt_saving_sum(images));
+    mt_state_setting(rest, "images checksum", "%s", r->sum);
     mt_loop_state(rest, &r->loop);
     mt_ema_state(rest, r->extras.ema);
     mt_loader_state(rest, r->train);
@@ -218,7 +217,8 @@ static mt_status report(run *r, mt_status status)
 /* ---- command line -------------------------------------------------------------------------------- */
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files" },
+    { "data", 'd', "DIR", MT_TEXT(options, data),
+      "Folder of the four IDX files, or of pictures with a folder for each class (2 to 10)" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step" },
     { "hidden", 'H', "N,N", MT_PARSED(options, hidden, mt_mlp_hidden),
@@ -237,7 +237,7 @@ static const mt_option flags[] = {
 static mt_status open_data(run *r)
 {
     options *o = &r->opt;
-    MT_TRY(mt_mnist_open(&r->mnist, o->data));
+    MT_TRY(mt_pictures_open(&r->mnist, r->sum, o->data, o->recipe.quiet));
     int64_t images = r->mnist.train->count;
     o->hold_out = o->hold_out < 0 ? images / 12 : o->hold_out;
     if (o->hold_out >= images)
