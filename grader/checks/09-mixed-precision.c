@@ -1,5 +1,5 @@
 /* 09-mixed-precision.c -- the rows of lab 09. How they run: 09-conversions.c, 09-products.c, 09-autocast.c,
- * 09-keep.c, 09-scaler.c, 09-unscale.c, 09-master.c. */
+ * 09-keep.c, 09-scaler.c, 09-unscale.c, 09-master.c, 09-state8.c. */
 #include "checks/09-mixed-precision.h"
 #include "checks/09-training.h"
 
@@ -242,6 +242,26 @@ static const product_race pairs_races[] = {
       512, 512, 1024, "09.10", true },
 };
 
+/* ---- 09.11 moments of 8 bits */
+static const state8_case state8_cases[] = {
+    { { 2, "every code",
+        "a level is an f32 with 3 bits of mantissa: shift the count back to where 1.0f is the largest; 0 is 0" },
+      STATE8_LEVELS },
+    { { 3, "codes of every size",
+        "each block of 256 has a scale of its own, the last one of what is left; number i of the array has the "
+        "threshold of first + i" }, STATE8_CODES },
+    { { 3, "levels and their edges",
+        "a carry of the threshold into the exponent is right; below the smallest level a number with a sign is 0, and "
+        "one without is the smallest level, unless it is 0" }, STATE8_EDGES },
+    { { 4, "update",
+        "decode the piece of both moments, update by the rule, encode: parameter, gradient and codes begin at the "
+        "piece's first element, scales at its first block" }, STATE8_UPDATE },
+    { { 1, "any number of threads",
+        "pieces are updated at the same time: their moments in f32 are each thread's own" }, STATE8_THREADS },
+    { { 2, "one pass over memory",
+        "the moments in f32 exist for one piece at a time, in an array that stays in the cache" }, STATE8_TRAFFIC },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("09.1", "bf16", mg_kernel_run, bf16_cases),
     MG_GROUP("09.1", "bf16", mg_09_convert_race, bf16_race),
@@ -261,6 +281,7 @@ static const mg_group groups[] = {
     MG_GROUP("09.9", "saved tensors", mg_09_kept_bytes, kept_bytes_cases),
     MG_GROUP("09.10", "pairs", mg_kernel_run, pairs_cases),
     MG_GROUP("09.10", "pairs", mg_09_product_race, pairs_races),
+    MG_GROUP("09.11", "8-bit moments", mg_09_state8, state8_cases),
 };
 
 // clang-format on

@@ -1,4 +1,5 @@
-/* 09-training.h -- the checks of steps 09.4 to 09.9: structs of their rows, and the functions that run them. */
+/* 09-training.h -- the checks of steps 09.4 to 09.9 and of 09.11: structs of their rows, and the functions that run
+ * them. */
 #pragma once
 
 #include "check.h"
@@ -86,6 +87,24 @@ typedef struct master_case {
 } master_case;
 
 void mg_09_master(mg_run *run, const void *one_case); /* a master_case */
+
+/* ---- moments of 8 bits: 09-state8.c ----------------------------------------------------------------- */
+
+typedef enum state8_about {
+    STATE8_LEVELS,  /* decodes every code */
+    STATE8_CODES,   /* encodes numbers of every size, in blocks of every size */
+    STATE8_EDGES,   /* encodes levels and what is beside them, below the smallest, 0, and scales at powers of two */
+    STATE8_UPDATE,  /* updates parameters of every size, some steps */
+    STATE8_THREADS, /* the same bits with any number of threads */
+    STATE8_TRAFFIC, /* bytes moved */
+} state8_about;
+
+typedef struct state8_case {
+    mg_case head;
+    state8_about about;
+} state8_case;
+
+void mg_09_state8(mg_run *run, const void *one_case); /* a state8_case */
 
 /* ---- saved tensors: 09-keep.c ----------------------------------------------------------------------- */
 

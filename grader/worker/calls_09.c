@@ -55,5 +55,8 @@ const mg_function mg_calls_09[] = {
     { "mt_scaler_update", mg_call_scaler },
     { "mt_unscale_grads_cpu", mg_call_unscale },
     { "mt_adamw_master_update_cpu", mg_call_master },
+    { "mt_encode8_cpu", mg_call_encode8 },
+    { "mt_decode8_cpu", mg_call_decode8 },
+    { "mt_adam8_update_cpu", mg_call_adam8 },
     { NULL, NULL },
 };

@@ -12,3 +12,6 @@ void mg_call_scaler_new(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
 void mg_call_master(const mg_value *v);
+void mg_call_encode8(const mg_value *v);
+void mg_call_decode8(const mg_value *v);
+void mg_call_adam8(const mg_value *v);

@@ -1,7 +1,8 @@
-/* calls_09_training.c -- how the worker calls the scaler and the master update of lab 09. Doubles are sent as the bits
+/* calls_09_training.c -- how the worker calls the scaler and the updates of lab 09. Doubles are sent as the bits
  * of an i64. */
 #include "amp/master.h"
 #include "amp/scaler.h"
+#include "amp/state8.h"
 #include "worker/calls_09.h"
 #include "worker/gradients.h"
 
@@ -39,16 +40,39 @@ void mg_call_unscale(const mg_value *v)
 
 /* ---- master ---------------------------------------------------------------------------------------------- */
 
+/* Without moments. */
+static mt_update update_of(const mg_value *v, mt_hyper *hyper)
+{
+    memcpy(hyper, I64(hyper), sizeof *hyper);
+    return (mt_update){
+        .param = F(param), .grad = F(grad), .rows = N(rows), .cols = N(cols), .step = N(step), .hyper = hyper
+    };
+}
+
 void mg_call_master(const mg_value *v)
 {
     mt_hyper hyper;
-    memcpy(&hyper, I64(hyper), sizeof hyper);
-    mt_update u = { .param = F(param),
-                    .grad = F(grad),
-                    .state = { F(m), F(v) },
-                    .rows = N(rows),
-                    .cols = N(cols),
-                    .step = N(step),
-                    .hyper = &hyper };
+    mt_update u = update_of(v, &hyper);
+    u.state[0] = F(m), u.state[1] = F(v);
     mt_adamw_master_update_cpu(&u, ARRAY(copy)->ptr, (mt_dtype)N(dtype));
+}
+
+/* ---- moments of 8 bits ----------------------------------------------------------------------------------- */
+
+void mg_call_encode8(const mg_value *v)
+{
+    mt_encode8_cpu(&(mt_moment8){ U8(code), F(scale), N(sign) }, F(x), N(n), N(step), N(first));
+}
+
+void mg_call_decode8(const mg_value *v)
+{
+    mt_decode8_cpu(F(out), &(mt_moment8){ U8(code), F(scale), N(sign) }, N(n));
+}
+
+void mg_call_adam8(const mg_value *v)
+{
+    mt_hyper hyper;
+    mt_update u = update_of(v, &hyper);
+    mt_adam8_update_cpu(&u, N(decoupled) ? mt_adamw_update_cpu : mt_adam_update_cpu,
+                        (mt_moment8[]){ { U8(m), F(m_scale), true }, { U8(v), F(v_scale), false } });
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "amp/master.h"
+#include "amp/state8.h"
 #include "autograd/tape.h"
 #include "amp/autocast.h"
 #include "amp/kernels_16bit.h"
@@ -13,9 +14,10 @@
 struct mt_amp {
     mt_optim *optim; /* borrowed */
     mt_dtype dtype;
-    mt_scaler scaler; /* f16 only */
-    bool scaled;      /* the gradients are those of the loss times the scale */
-    bool finite;      /* false: they were not finite when they were unscaled */
+    mt_scaler scaler;  /* f16 only */
+    bool scaled;       /* the gradients are those of the loss times the scale */
+    bool finite;       /* false: they were not finite when they were unscaled */
+    mt_state8 *state8; /* moments of 8 bits; NULL: the optimizer's own */
 };
 
 /* ---- around forward and backward --------------------------------------------------------------------- */
@@ -98,6 +100,8 @@ static bool apply(void *user, mt_update *updates)
         mt_optim_clip_grad_norm(amp->optim, INFINITY);
     if (!amp->finite)
         return false;
+    if (amp->state8)
+        mt_state8_apply(amp->state8, updates); /* which are done then; copies are converted by the next product */
     for (int64_t i = 0; i < amp->optim->count; i++) {
         mt_tensor *param = amp->optim->param[i].tensor;
         if (amp->optim->param[i].rule != MT_ADAMW || !updates[i].grad || !param->cast || mt_device_of(param) != MT_CPU)
@@ -111,25 +115,39 @@ static bool apply(void *user, mt_update *updates)
 
 /* ---- life --------------------------------------------------------------------------------------------- */
 
-mt_amp *mt_amp_new(mt_optim *optim, mt_dtype dtype)
+static mt_amp *amp_new(mt_optim *optim, mt_dtype dtype)
 {
-    if (dtype == MT_F32)
-        return NULL;
     mt_amp *amp = mt_calloc(1, sizeof *amp);
     *amp = (mt_amp){ .optim = optim, .dtype = dtype, .scaler = mt_scaler_new(), .finite = true };
     optim->hooks = (mt_optim_hooks){ clip, apply, amp };
     return amp;
 }
 
+mt_amp *mt_amp_new(mt_optim *optim, mt_dtype dtype)
+{
+    return dtype == MT_F32 ? NULL : amp_new(optim, dtype);
+}
+
+mt_amp *mt_amp_new8(mt_optim *optim, mt_dtype dtype)
+{
+    mt_amp *amp = amp_new(optim, dtype);
+    amp->state8 = mt_state8_new(optim);
+    return amp;
+}
+
 void mt_amp_free(mt_amp *amp)
 {
-    if (amp)
-        amp->optim->hooks = (mt_optim_hooks){ 0 };
+    if (!amp)
+        return;
+    amp->optim->hooks = (mt_optim_hooks){ 0 };
+    mt_state8_free(amp->state8);
     free(amp);
 }
 
 void mt_amp_state(mt_state *state, mt_amp *amp)
 {
+    if (amp && amp->state8)
+        mt_state8_state(state, amp->state8);
     if (!mt_amp_scaler(amp))
         return;
     mt_state_integer(state, &amp->scaler.exponent, "scaler/exponent");

@@ -12,7 +12,8 @@
  * mt_optim_step when that was not called, divides the gradients by it, once after mt_amp_begin, and updates the scaler;
  * mt_optim_step leaves a step out whose gradients were not finite. Both abort when gradients are not finite and the
  * scale is at its lower limit, which 141 steps that are left out in a row reach. AdamW on the CPU writes the 16-bit
- * copies that parameters keep (amp/autocast.h) in its own pass (amp/master.h); else the next product converts them. */
+ * copies that parameters keep (amp/autocast.h) in its own pass (amp/master.h); else the next product converts them.
+ * Beside that, or alone, adam's and adamw's moments can have 8 bits (amp/state8.h). */
 #pragma once
 
 #include "amp/scaler.h"
@@ -22,8 +23,10 @@ MT_C_BEGIN
 
 typedef struct mt_amp mt_amp; /* opaque */
 
-/* mt_amp_new -- borrows the optimizer; f16 has a scaler, mt_scaler_new(). mt_amp_free -- before the optimizer. */
+/* mt_amp_new -- borrows the optimizer; f16 has a scaler, mt_scaler_new(). mt_amp_free -- before the optimizer.
+ * mt_amp_new8 -- the same, of f32 too, with moments of 8 bits in place of the optimizer's. Aborts: as mt_state8_new. */
 mt_amp *mt_amp_new(mt_optim *optim, mt_dtype dtype);
+mt_amp *mt_amp_new8(mt_optim *optim, mt_dtype dtype);
 void mt_amp_free(mt_amp *amp);
 
 /* mt_amp_begin, mt_amp_end -- around forward and backward. Returns the scale of the loss: 1 without a scaler. */
@@ -35,7 +38,7 @@ mt_surround mt_amp_around(mt_amp *amp); /* both, for a training */
 const mt_scaler *mt_amp_scaler(const mt_amp *amp);
 double mt_amp_scale(const mt_amp *amp);
 
-/* mt_amp_state -- append what later steps depend on: the integers of the scaler. */
+/* mt_amp_state -- append what later steps depend on: the integers of the scaler, and moments of 8 bits. */
 void mt_amp_state(mt_state *state, mt_amp *amp);
 
 MT_C_END
