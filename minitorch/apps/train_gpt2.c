@@ -164,6 +164,7 @@ static mt_status open_text(run *r)
     if (!o->plan) {
         MT_TRY(mt_gpt2_plan ? mt_gpt2_plan->fits(r) : MT_OK);
         MT_TRY(mt_team_launch(&o->team, &o->recipe));
+        mt_gpt2_run_rate(o);
     }
     if (o->team.ranks > 1)
         printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",

@@ -23,6 +23,17 @@ diff -r "$dir/straight/step-2000" "$dir/broken/step-2000" && ok || bad "other bi
 # evaluation.
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
 
+# A rate that was published for many more tokens a step; the run ends before the model is made, since its folder cannot be.
+few='^A step has 512 tokens, and --lr is 0.002: Brown et al. 2020 took 0.0006 for this size with 500000 tokens a step'
+rate() { "$train" --data "$dir/text" --size gpt2 --block 64 --batch 8 -o /proc/self/none "$@" >"$dir/log" 2>&1; }
+rate || grep -q "$few" "$dir/log" && ok || bad "few tokens"
+quiet() { rate "${@:2}" || grep -q 'train_gpt2: .*/proc/self/none' "$dir/log" && ! grep -q '^A step has' "$dir/log" && ok || bad "$1"; }
+quiet "a smaller rate" --lr 5e-4
+quiet "enough tokens" --micro-batches 128
+quiet "another size" --width 96
+quiet "another rule" --optimizer sgd
+quiet "a plan" --size gpt2-xl --lr 2e-4 --plan
+
 # The allocator changes no bit; a block whose size comes again costs no call of the system.
 short=("${flags[@]}" --steps 40 --eval-every 20)
 "$train" "${short[@]}" -o "$dir/system" >"$dir/log" 2>&1 && ok || bad "a short run: $(tail -1 "$dir/log")"

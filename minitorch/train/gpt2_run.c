@@ -91,6 +91,31 @@ mt_status mt_gpt2_run_log(void *user, const mt_stretch *since, bool evaluated)
     return failed[0] ? mt_fail(MT_ERR_IO, "%s", why) : MT_OK;
 }
 
+/* Rates and tokens of a step that were chosen for models of as many parameters, by AdamW: Brown et al. 2020,
+ * arXiv:2005.14165, table 2.1. */
+static const struct {
+    const char *size;
+    double lr;
+    int64_t tokens;
+} chosen[] = { { "gpt2", 6e-4, 500000 },
+               { "gpt2-medium", 3e-4, 500000 },
+               { "gpt2-large", 2.5e-4, 500000 },
+               { "gpt2-xl", 2e-4, 1000000 } };
+
+void mt_gpt2_run_rate(const mt_gpt2_options *o)
+{
+    const mt_gpt2_config *size = mt_gpt2_size(o->size);
+    int64_t tokens = o->batch * o->micro * o->config.block;
+    for (int i = 0; i < MT_COUNT(chosen); i++)
+        if (strcmp(o->size, chosen[i].size) == 0 && o->config.layers == size->layers &&
+            o->config.width == size->width && tokens < chosen[i].tokens / MT_FEW_TOKENS &&
+            o->recipe.lr >= chosen[i].lr && o->recipe.optimizer == MT_ADAMW)
+            printf("A step has %" PRId64
+                   " tokens, and --lr is %g: Brown et al. 2020 took %g for this size with %" PRId64
+                   " tokens a step; fewer tokens want a smaller --lr, or more --micro-batches\n",
+                   tokens, o->recipe.lr, chosen[i].lr, chosen[i].tokens);
+}
+
 /* A model for the parameters that the ranks have. */
 static mt_module *whole_model(const run *r)
 {

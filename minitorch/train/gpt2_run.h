@@ -50,6 +50,12 @@ typedef struct mt_gpt2_run {
     double norm;             /* of all gradients in the step of the latest checkpoint, as metrics.csv has it */
 } mt_gpt2_run;
 
+/* mt_gpt2_run_rate -- prints a line where a step has fewer than 1 / MT_FEW_TOKENS of the tokens with which a model of
+ * this size was published, and its rate is not below that model's. The toy needs none: from 64 to 4,096 tokens a step
+ * the best rate of such a model hardly changes (docs/SWEEP.md). */
+enum { MT_FEW_TOKENS = 8 };
+void mt_gpt2_run_rate(const mt_gpt2_options *options);
+
 /* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan.
  * Rank 0 prints it, and keeps it for run.json. */
 mt_status mt_gpt2_run_took(mt_gpt2_run *run);
