@@ -63,7 +63,7 @@ typedef struct mt_offload_part {
     mt_storage **storage; /* [count] what its backward reads, each once: activations, no parameters */
     int64_t count, bytes; /* bytes of all of them */
     char *host;           /* if it is chosen: memory of the host for so many bytes */
-    int64_t mark;         /* the bus's, behind the last copy of this part */
+    int64_t mark;         /* the bus's, behind the last copy of this part, before the first one any */
     bool away;            /* the device's memory of its storages is freed, and they are not on their way back */
 
     /* Of the given part. */
@@ -103,6 +103,7 @@ void mt_offload_take(mt_storage *storage);
 /* mt_offload_new -- from the next forward on, in this thread, the modules are segments 0, 1, ... of which `chosen`
  * [count] are offloaded. Each keeps the run that it had (module.h) inside of it. The bus is lent.   Given.
  * If the module has another forward before the backward of its last one, all that this needs is on the device again.
+ * A segment that has nothing to record, because all up to it is frozen, keeps no storage, and is not left.
  * What no backward reads lives until the next forward or mt_offload_free. */
 mt_offload *mt_offload_new(mt_bus *bus, mt_module *const *module, const bool *chosen, int64_t count);
 void mt_offload_free(mt_offload *o); /* the modules run as before; NULL is allowed */

@@ -141,10 +141,11 @@ static mt_tensor *run(mt_module *module, mt_tensor *x)
 {
     mt_offload_part *part = part_of(module);
     mt_tensor *out = (part->run ? part->run : module->kind->forward)(module, x);
-    if (!out->node || out == x)
+    if (!out->node)
         return out;
     clear(part);
-    collect(part, out, x);
+    if (out != x)
+        collect(part, out, x);
     provide(part->owner, part);
     mt_offload_leave(part->owner, part - part->owner->part);
     return out;
@@ -156,8 +157,11 @@ mt_offload *mt_offload_new(mt_bus *bus, mt_module *const *module, const bool *ch
 {
     mt_offload *o = mt_calloc(1, sizeof *o);
     *o = (mt_offload){ .bus = bus, .part = mt_calloc(count + 1, sizeof *o->part), .parts = count, .next = first };
+    const int64_t none = mt_bus_mark(bus); /* of a part that forward has not left: nothing of it was recorded */
     for (int64_t s = 0; s < count; s++) {
-        o->part[s] = (mt_offload_part){ .chosen = chosen[s], .owner = o, .module = module[s], .run = module[s]->run };
+        o->part[s] = (mt_offload_part){
+            .chosen = chosen[s], .mark = none, .owner = o, .module = module[s], .run = module[s]->run
+        };
         module[s]->run = run;
     }
     return first = o;

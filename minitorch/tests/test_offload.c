@@ -205,6 +205,53 @@ Test(offload, any_order_of_forward_and_backward)
     cr_expect_eq(mt_live_bytes(MT_CPU), 0);
 }
 
+static mt_tensor *identity(mt_module *module, mt_tensor *x)
+{
+    (void)module;
+    return x;
+}
+
+/* The first block is frozen, and nothing before it has a gradient; the third returns what it gets. Both are chosen. Of
+ * the second one x stays, which has no gradient. */
+Test(offload, segments_without_a_record)
+{
+    static results want, got;
+    const bool all[LAYERS] = { true, true, true, true };
+    const int64_t moved = 2 * LAYER - 4 * B * T * C;
+    for (int offloaded = 0; offloaded < 2; offloaded++) {
+        results *r = offloaded ? &got : &want;
+        mt_rng rng = mt_rng_new(1, MT_STREAM_INIT), data = mt_rng_new(2, MT_STREAM_TEST);
+        mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ TOKENS, 16, T, LAYERS, HEADS, C }, &rng);
+        mt_module *h = model->child[MT_GPT2_H];
+        mt_state frozen = mt_module_params(h->child[0]), params = mt_module_params(h);
+        for (int64_t p = 0; p < frozen.count; p++)
+            frozen.item[p].tensor->requires_grad = false;
+        h->child[2]->run = identity;
+        cr_assert_eq(mt_bus_open(&bus, MT_CPU), MT_OK);
+        mt_offload *o = offloaded ? mt_offload_new(bus, h->child, all, LAYERS) : NULL;
+        for (int n = 0; n < 2; n++) {
+            mt_scope_begin();
+            mt_tensor *x = mt_normal(MT_SHAPE(B, T, C), 0, 1, &data), *dout = mt_normal(MT_SHAPE(B, T, C), 0, 1, &data);
+            int64_t before = mt_live_bytes(MT_CPU);
+            mt_tensor *out = mt_forward(h, x);
+            r->kept = mt_live_bytes(MT_CPU) - before;
+            mt_backward_from(out, dout);
+            mt_scope_end();
+        }
+        for (int64_t p = 0; p < params.count; p++)
+            if (params.item[p].tensor->grad)
+                keep(r, params.item[p].tensor->grad);
+        mt_offload_free(o);
+        cr_expect_eq(bus->out, offloaded ? 2 * moved : 0, "%d", (int)bus->out);
+        mt_bus_free(bus);
+        mt_state_free(&frozen);
+        mt_state_free(&params);
+        mt_module_free(model);
+    }
+    must(mt_compare_bits("gradients", got.value, want.value, want.count));
+    cr_expect_eq(want.kept - got.kept, moved, "%d", (int)(want.kept - got.kept));
+}
+
 Test(offload, a_folder_that_is_not_there)
 {
     void *host = &host;
