@@ -54,8 +54,11 @@ static bool judge_status(mg_run *run, trial *t)
             continue;
         mg_13_replay(t->deeds, t->ranks, (mg_network){ 0, 0 });
         mg_13_say_deadlock(words, sizeof words, t->deeds, t->ranks);
-        if (words[0])
-            mg_13_hint_deadlock(run, t->deeds, t->ranks);
+        mg_hint(run,
+                words[0]
+                    ? "worker w is rank w + 1: for each of its events, one of it and rank 0 sends and the other one "
+                      "receives, in the order of the events"
+                    : "a rank returns when all of its messages have ended: every handle is waited for (mt_wait)");
         if (words[0])
             return mg_fail(run, "a deadlock. These wait for ever: %s", words);
         return mg_fail(run, "rank %d returns status %" PRId64 ": %.*s", r, t->result[2 * r], MG_RANKS_WORDS - 1,

@@ -33,8 +33,8 @@ typedef struct mt_server_event {
  * All workers pull at time 0. A worker that has pushed c gradients pulls again when every worker has pushed at least
  * c - bound: at the time of its own push, or of the push of another one that it has waited for. After each push the
  * workers that may pull do so, in order of their numbers; of pushes at the same time that of the lowest worker is
- * first. Nothing follows the last push. bound 0: all gradients of a round are of the same weights (synchronous SGD);
- * INT64_MAX: no worker ever waits.
+ * first. Nothing follows the last push; without updates there are no events. bound 0: all gradients of a round are of
+ * the same weights (synchronous SGD); INT64_MAX: no worker ever waits.
  * Aborts: workers < 1, updates or bound < 0, seconds that are not positive numbers.   Lab 13.24 */
 int64_t mt_server_order(mt_server_event *events, int64_t updates, const double *seconds, int workers, int64_t bound);
 
