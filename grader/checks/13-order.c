@@ -86,8 +86,8 @@ void mg_13_expect_order(mg_server_plan *p)
 
 static const char *event_words(char words[120], const mg_event *e)
 {
-    int used =
-        snprintf(words, 120, "worker %" PRId32 " %s at %.9g s", e->worker, e->is_push ? "pushes" : "pulls", e->seconds);
+    int used = snprintf(words, 120, "worker %" PRId32 " %s at %.13g s", e->worker, e->is_push ? "pushes" : "pulls",
+                        e->seconds);
     if (e->is_push)
         snprintf(words + used, 120 - (size_t)used, ", staleness %" PRId64, e->staleness);
     return words;
@@ -127,7 +127,7 @@ static void describe_order(mg_run *run, const mg_server_plan *p)
     mg_in_words(run, "seconds of the first workers: %s", words);
 }
 
-enum { ANY, ONE, MANY, NONE, FEW, LONG, SLOW, ZERO, NEVER }; /* what is special in a plan */
+enum { ANY, ONE, MANY, NONE, FEW, LONG, SLOW, ZERO, NEVER, NEAR }; /* what is special in a plan */
 
 /* Equal times: all workers take as long, or one, two or four times as long. */
 void mg_13_draw_seconds(mt_rng *rng, mg_server_plan *p, bool equal, bool slow)
@@ -155,6 +155,8 @@ static mg_server_plan draw_plan(mt_rng *rng, server_about about, int64_t is)
     if (about != ORDER_SPEEDS)
         p.bound = is == ZERO ? 0 : is == NEVER ? INT64_MAX : is == SLOW ? 300 : mg_pick(rng, 1, 4);
     mg_13_draw_seconds(rng, &p, about == ORDER_EQUAL, is == SLOW);
+    for (int w = 0; w < p.workers && is == NEAR; w++)
+        p.seconds[w] += 0x1p-34 * (p.workers - w);
     mg_13_expect_order(&p);
     return p;
 }
@@ -170,6 +172,7 @@ void mg_13_server_order(mg_run *run, const void *one_case)
         { "bound 0", "with bound 0 a worker waits until all have pushed as often as it has", ZERO, BOUND | EQUAL, 3 },
         { "no bound", "the bound may be INT64_MAX: no int64_t has a sum with it", NEVER, BOUND | EQUAL, 2 },
         { "one worker is much slower", "a worker may be ahead by as many pushes as the bound says", SLOW, ~EQUAL },
+        { "nearly the same time", "times are compared as they are: 0.06 ns earlier is earlier", NEAR, EQUAL, 3 },
         { "many updates", "the times of a worker are added up from the first pull on", LONG, SPEEDS | BOUND },
         { "many workers", "there may be any number of workers", MANY },
     };
