@@ -249,7 +249,7 @@ static const offload_case offload_cases[] = {
 static const recompute_case move_cases[] = {
     { { 3, "gradients",
         "what comes back is not there before mt_bus_wait, and what goes out is not read before: memory is given away "
-        "after the wait only" }, "offload", RC_VALUES, true },
+        "after the wait only; on the host each storage has a place of its own" }, "offload", RC_VALUES, true },
     { { 2, "gradients, with the last segment",
         "the last segment is not away when backward comes to it: wait for its copies out, since backward frees its "
         "memory; there is nothing to fetch" }, "offload", RC_LAST, true },
@@ -260,8 +260,8 @@ static const recompute_case move_cases[] = {
         "at the end of segment s the memory of segment s - 1 is given away, if that was chosen" },
       "offload", RC_KEPT, true },
     { { 3, "the peak",
-        "beside what stays the device has two neighbouring segments: fetch s - 1 when backward comes to s, not "
-        "earlier" }, "offload", RC_PEAK, true },
+        "beside what stays the device has two neighbouring segments: fetch s - 1 when backward comes to s, neither "
+        "earlier nor later" }, "offload", RC_PEAK, true },
     { { 3, "copies beside computing",
         "a copy is hidden only if something is computed between its begin and the wait for it: out from the end of s "
         "to the end of s + 1, back from the begin of s + 1 to the begin of s" }, "offload", RC_CLOCK, true },

@@ -44,7 +44,7 @@ stage 08           11496 8000
 stage 15           34925 26000
 files              480 300
 median             75 110
-grader             106691 95000
+grader             106716 95000
 long               0 0
 mnist runs lines   1534 1500
 mnist runs files   50 30

@@ -84,7 +84,7 @@ typedef struct mt_offload {
 /* mt_offload_leave -- forward has computed segment s: if it is chosen, its copies to the host begin. Those of segment
  * s - 1, if that was chosen, must now be complete before anything else is computed; then its memory on the device is
  * freed, and it is away.
- *   The host memory of a part has its storages one after another, in their order.
+ *   The host memory of a part has its storages one after another, in an order of your choice.
  * Lab 10.13 */
 void mt_offload_leave(mt_offload *o, int64_t s);
 
