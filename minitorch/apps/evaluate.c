@@ -128,7 +128,8 @@ static mt_status open_corpus(mt_corpus *corpus, const options *o, const mt_run_d
     snprintf(own, sizeof own, "%s/vocab.bpe", dir);
     if (*run->vocabulary_checksum && strcmp(mt_saving_sum(own), run->vocabulary_checksum) != 0)
         return mt_fail(MT_ERR_FORMAT, "%s is not the vocabulary of the run any more: put that one back", own);
-    MT_TRY(mt_corpus_open(corpus, data, o->vocabulary ? o->vocabulary : tokens ? dir : NULL, block));
+    const char *valid = o->data || !*run->valid ? NULL : run->valid;
+    MT_TRY(mt_corpus_open_valid(corpus, data, valid, o->vocabulary ? o->vocabulary : tokens ? dir : NULL, block));
     return same_vocabulary(corpus, data, dir);
 }
 

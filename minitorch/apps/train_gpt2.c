@@ -23,6 +23,7 @@
 #include "train/dropout.h"
 #include "train/given.h"
 #include "train/gpt2_run.h"
+#include "train/mixture.h"
 
 typedef mt_gpt2_options options;
 typedef mt_gpt2_run run;
@@ -77,7 +78,11 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 static const char *const allocators[] = { "system", "caching", NULL };
 
 static const mt_option flags[] = {
-    { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file; default: tiny Shakespeare of datasets/fetch" },
+    { "data", 'd', "FILE", MT_TEXT(options, data),
+      "Text or token file, or several: FILE=WEIGHT,FILE=WEIGHT, where weights are shares of what is read (without any, "
+      "the files' lengths are); default: tiny Shakespeare of datasets/fetch" },
+    { "valid", 0, "FILE", MT_TEXT(options, valid),
+      "Text or token file to evaluate by; default: the last tenth of each file of --data" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "from", 0, "PATH", MT_TEXT(options, from),
       "First weights: a safetensors file of a model of this size, or a folder with model.safetensors and config.json, "
@@ -156,7 +161,7 @@ static mt_status open_text(run *r)
         return mt_fail(MT_ERR_ARGUMENT,
                        "--recompute offload and --pp: a stage has several micro-batches at a time; use "
                        "--recompute block");
-    MT_TRY(mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block));
+    MT_TRY(mt_corpus_open_valid(&r->corpus, o->data, o->valid, o->vocabulary, o->config.block));
     o->config.vocabulary = r->corpus.vocabulary->token.count;
     MT_TRY(mt_gpt2_check(&o->config));
     MT_TRY(count_steps(o));
@@ -229,7 +234,7 @@ static mt_status setup(run *r)
     MT_TRY(mt_team_first(r->team) ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : MT_OK);
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* now with the number of rows of its token table */
-    mt_batch_source train = mt_batches_random(r->corpus.train_set, seed);
+    mt_batch_source train = mt_batches_mixed(r->corpus.train_set, seed);
     MT_TRY(give(r, &train));
     mt_gpt2_recompute(r->model, r->recompute);
     mt_gpt2_dropout(r->model, o->recipe.dropout, o->recipe.seed);

@@ -3,10 +3,12 @@
 #include "data/loader.h"
 #include "text/tokenizer.h"
 #include "train/corpus.h"
+#include "train/mixture.h"
 #include "temp_dir.h"
 #include "tokens_file.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +101,127 @@ Test(corpus, refuses)
     cr_assert_eq(mt_corpus_open(&c, in_dir("text"), NULL, T), MT_ERR_FORMAT);
     SAYS("text is not text: byte 55 is 0. If it holds ids of two bytes without a header, as nanoGPT's train.bin does");
     cr_assert_eq(mt_corpus_open(&c, in_dir("text"), temp_dir, T), MT_ERR_FORMAT);
-    cr_assert(c.ids == NULL && c.vocabulary == NULL);
+    cr_assert(c.part == NULL && c.vocabulary == NULL);
+}
+
+/* ---- several files --------------------------------------------------------------------------------------- */
+
+/* A text of `length` letters, all of them `letter`. */
+static const char *letters(const char *name, char letter, int64_t length)
+{
+    FILE *file = fopen(in_dir(name), "w");
+    for (int64_t i = 0; i < length; i++)
+        fputc(letter, file);
+    fclose(file);
+    return in_dir(name);
+}
+
+/* How many windows of a set are in each file, by its letter: a window has letters of one file only. */
+static void count_windows(int64_t count[3], const mt_corpus *c, const mt_dataset *set)
+{
+    int32_t x[T], y[T];
+    memset(count, 0, 3 * sizeof *count);
+    for (int64_t w = 0; w < set->count; w++) {
+        get(x, y, set, w);
+        for (int64_t i = 0; i < T; i++)
+            cr_assert(x[i] == x[0] && y[i] == x[0], "window %d has tokens of two files", (int)w);
+        count[c->vocabulary->token.bytes[x[0]] - 'a']++;
+    }
+}
+
+static const char *list(const char *format)
+{
+    static char text[4096];
+    snprintf(text, sizeof text, format, temp_dir, temp_dir, temp_dir);
+    return text;
+}
+
+Test(corpus, windows_of_several_files)
+{
+    mt_corpus c;
+    int64_t count[3];
+    letters("a", 'a', 100), letters("b", 'b', 200), letters("c", 'c', 50);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/b,%s/c"), NULL, T), MT_OK, "%s", mt_last_error());
+    cr_assert(c.count == 350 && c.train == 90 + 180 + 45 && c.vocabulary->token.count == 3);
+    count_windows(count, &c, c.train_set);
+    cr_assert(count[0] == 90 - T && count[1] == 180 - T && count[2] == 45 - T);
+    count_windows(count, &c, c.valid_set);
+    cr_assert(count[0] == 10 - T && count[1] == 20 - T && count[2] == 5 - T);
+    mt_corpus_close(&c);
+    cr_assert_eq(mt_corpus_open_valid(&c, list("%s/a,%s/b"), in_dir("c"), NULL, T), MT_OK, "%s", mt_last_error());
+    cr_assert(c.count == 350 && c.train == 300);
+    count_windows(count, &c, c.train_set);
+    cr_assert(count[0] == 100 - T && count[1] == 200 - T && count[2] == 0);
+    count_windows(count, &c, c.valid_set);
+    cr_assert(count[0] == 0 && count[1] == 0 && count[2] == 50 - T);
+    cr_assert_eq(mt_corpus_bytes(&c), 1.0);
+    mt_corpus_close(&c);
+    rename(in_dir("b"), in_dir("b=2,x")); /* a name that could be a list */
+    cr_assert_eq(mt_corpus_open(&c, in_dir("b=2,x"), NULL, T), MT_OK, "%s", mt_last_error());
+    cr_assert(c.parts == 1 && c.count == 200);
+    mt_corpus_close(&c);
+}
+
+/* Of n draws a share p has a standard deviation of sqrt(p (1 - p) / n), at most 0.5 / sqrt(n), of which 5 are
+ * allowed. */
+Test(corpus, weights_are_shares_of_the_windows)
+{
+    enum { STEPS = 100, BATCH = 60, WORLD = 2 };
+    mt_corpus c;
+    int64_t count[3] = { 0 }, index[WORLD][BATCH], all[2 * BATCH];
+    letters("a", 'a', 1000), letters("b", 'b', 200), letters("c", 'c', 50);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a=1,%s/b=5.5,%s/c=3.5"), NULL, T), MT_OK, "%s", mt_last_error());
+    mt_batch_source source = mt_batches_mixed(c.train_set, 7), part = source;
+    part.world = WORLD;
+    for (int64_t step = 0; step < STEPS; step++) {
+        source.pick(all, &source, step, WORLD * BATCH);
+        for (int64_t i = 0; i < WORLD * BATCH; i++)
+            count[all[i] < 900 - T ? 0 : all[i] < 900 - T + 180 - T ? 1 : 2]++;
+        for (part.rank = 0; part.rank < WORLD; part.rank++) {
+            part.pick(index[part.rank], &part, step, BATCH);
+            for (int64_t i = 0; i < BATCH; i++)
+                cr_assert_eq(index[part.rank][i], all[i * WORLD + part.rank], "ranks share the batch of one");
+        }
+    }
+    double n = STEPS * WORLD * BATCH, near = 5 * 0.5 / sqrt(n);
+    cr_assert_float_eq((double)count[0] / n, 0.1, near);
+    cr_assert_float_eq((double)count[1] / n, 0.55, near);
+    cr_assert_float_eq((double)count[2] / n, 0.35, near);
+    mt_corpus_close(&c);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/b,%s/c"), NULL, T), MT_OK);
+    mt_batch_source plain = mt_batches_random(c.train_set, 7);
+    source = mt_batches_mixed(c.train_set, 7);
+    cr_assert_eq(source.pick, plain.pick, "without weights all windows are equally likely");
+    mt_corpus_close(&c);
+}
+
+Test(corpus, refuses_one_of_several_files)
+{
+    mt_corpus c = { 0 };
+    letters("a", 'a', 100), letters("b", 'b', 200), letters("c", 'c', 3);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/none"), NULL, T), MT_ERR_IO);
+    SAYS("/none: No such file");
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a=2,%s/b=many"), NULL, T), MT_ERR_ARGUMENT);
+    SAYS("/b: the weight behind '=': 'many' is not a number");
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a=0"), NULL, T), MT_ERR_ARGUMENT);
+    SAYS("/a: the weight behind '=': '0' is not a number from");
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/c"), NULL, T), MT_ERR_FORMAT);
+    SAYS("/c: 3 tokens are too few: a tenth must hold 5");
+    cr_assert_eq(mt_corpus_open_valid(&c, in_dir("a"), list("%s/c"), NULL, T), MT_ERR_FORMAT);
+    SAYS("/c: 3 tokens are too few: a file must hold 5");
+    poke(in_dir("b"), 77, 0xff);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/b"), NULL, T), MT_ERR_FORMAT);
+    SAYS("/b: offset 77: byte ff is not UTF-8");
+    poke(in_dir("b"), 77, 0);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/b"), NULL, T), MT_ERR_FORMAT);
+    SAYS("/b is not text: byte 77 is 0");
+    cr_assert_eq(write_tokens(in_dir("tokens"), (int32_t[40]){ 1 }, 40, 2), MT_OK);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/tokens"), NULL, T), MT_ERR_ARGUMENT);
+    SAYS("/tokens is a token file: make token files of both (tokenize)");
+    letters("c", 'c', 0);
+    cr_assert_eq(mt_corpus_open(&c, list("%s/a,%s/c"), NULL, T), MT_ERR_FORMAT);
+    SAYS("/c: an empty text has no characters");
+    cr_assert(c.part == NULL && c.vocabulary == NULL);
 }
 
 /* ---- token files ----------------------------------------------------------------------------------------- */
@@ -169,7 +291,7 @@ Test(corpus, all_token_files_give_the_same_windows)
     write_llmc(ids, count, (int32_t)count);
     cr_assert_eq(mt_corpus_open(&first, in_dir("u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
     for (int64_t i = 0; i < count; i++)
-        cr_assert_eq(((const uint16_t *)first.tokens.data)[i], ids[i]);
+        cr_assert_eq(((const uint16_t *)first.part->tokens.data)[i], ids[i]);
     for (int i = 0; i < MT_COUNT(names); i++) {
         cr_assert_eq(mt_corpus_open(&c, in_dir(names[i]), temp_dir, T), MT_OK, "%s", mt_last_error());
         cr_assert(c.count == count && c.train == first.train && c.first == ids[0]);
@@ -227,7 +349,7 @@ Test(corpus, refuses_a_token_file)
     cut(in_dir("u16"), 1);
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("the file ends after");
-    cr_assert(c.vocabulary == NULL && c.file.bytes == NULL);
+    cr_assert(c.vocabulary == NULL && c.part == NULL);
 }
 
 /* The ids are in range, but of another text: fewer merges, or those of other words. */

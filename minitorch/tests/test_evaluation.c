@@ -72,7 +72,7 @@ Test(evaluation, every_token_of_the_validation_part_once)
     open_text(&c);
     mt_module *model = small_model(c.vocabulary->token.count);
     for (int64_t i = 0; i < VALID; i++)
-        ids[i] = ((const int32_t *)c.tokens.data)[TRAIN + i];
+        ids[i] = ((const int32_t *)c.part->tokens.data)[TRAIN + i];
     for (int64_t i = 1; i < VALID; i++) /* a window begins at 0, T, 2 T ...; a token is predicted from it on */
         want -= log_probability(model, ids + (i - 1) / T * T, (i - 1) % T + 1, ids[i]) / (VALID - 1);
     cr_assert(want > 2.5, "the model is near to equal probabilities: %f", want);

@@ -1,20 +1,22 @@
-/* corpus.c -- characters of a text as tokens, or tokens from a mapped file; both as two sets of windows. */
+/* corpus.c -- characters of texts as tokens, or tokens from mapped files; both as two sets of windows. */
 #include "train/corpus.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
+#include "cli/cli.h"
+#include "train/mixture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* ---- a text --------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------ */
 
-static mt_status open_text(mt_corpus *c, const char *dir)
+static mt_status check_text(const mt_file_map *f, const char *dir)
 {
-    const mt_file_map *f = &c->file;
     const uint8_t *zero = f->size > 0 ? memchr(f->bytes, 0, (size_t)f->size) : NULL;
     if (zero)
         return mt_fail(MT_ERR_FORMAT,
@@ -28,12 +30,29 @@ static mt_status open_text(mt_corpus *c, const char *dir)
             "%s is a text, and --vocab goes with token files. Make one: tokenize -v %s -o FILE.tokens %s, then "
             "train with --data FILE.tokens",
             f->path, dir, f->path);
-    mt_status status = mt_vocabulary_characters(&c->vocabulary, f->bytes, f->size);
-    if (status != MT_OK)
-        return mt_fail(status, "%s: %s", f->path, mt_last_error());
-    c->ids = mt_realloc(NULL, f->size, sizeof *c->ids);
-    c->tokens = (mt_tokens){ .data = (const uint8_t *)c->ids, .size = sizeof *c->ids };
-    return mt_encode_characters(c->ids, &c->tokens.count, c->vocabulary, f->bytes, f->size);
+    return MT_OK;
+}
+
+/* The tokens are the characters of all texts. */
+static mt_status open_texts(mt_corpus *c, const char *dir)
+{
+    mt_file_map *files = mt_calloc(c->parts, sizeof *files);
+    mt_status status = MT_OK;
+    for (int64_t i = 0; i < c->parts && status == MT_OK; i++) {
+        files[i] = c->part[i].file;
+        status = check_text(&files[i], dir);
+        if (status == MT_OK && files[i].size == 0)
+            status = mt_fail(MT_ERR_FORMAT, "%s: an empty text has no characters", files[i].path);
+    }
+    if (status == MT_OK)
+        status = mt_vocabulary_of_files(&c->vocabulary, files, c->parts);
+    for (mt_corpus_part *p = c->part; p < c->part + c->parts && status == MT_OK; p++) {
+        p->ids = mt_realloc(NULL, p->file.size, sizeof *p->ids);
+        p->tokens = (mt_tokens){ .data = (const uint8_t *)p->ids, .size = sizeof *p->ids };
+        status = mt_encode_characters(p->ids, &p->tokens.count, c->vocabulary, p->file.bytes, p->file.size);
+    }
+    free(files);
+    return status;
 }
 
 /* ---- a token file ---------------------------------------------------------------------------------------- */
@@ -50,16 +69,6 @@ static bool is_llmc(const mt_file_map *f)
 static bool is_tokens(const mt_file_map *f)
 {
     return is_llmc(f) || (f->size >= 8 && memcmp(f->bytes, "MTTOKENS", 8) == 0);
-}
-
-bool mt_corpus_is_tokens(const char *path)
-{
-    mt_file_map file;
-    if (mt_file_map_open(&file, path) != MT_OK)
-        return false;
-    bool is = is_tokens(&file);
-    mt_file_map_close(&file);
-    return is;
 }
 
 static mt_status read_llmc(mt_tokens *out, const mt_file_map *f)
@@ -79,16 +88,16 @@ static int32_t token(const mt_tokens *t, int64_t i)
 }
 
 /* All ids are checked before training begins: only the last one may be wrong. */
-static mt_status check_ids(const mt_corpus *c)
+static mt_status check_ids(const mt_corpus_part *c, const mt_vocabulary *v)
 {
-    int64_t limit = c->vocabulary->token.count, header = c->tokens.data - c->file.bytes;
+    int64_t limit = v->token.count, header = c->tokens.data - c->file.bytes;
     for (int64_t i = 0; i < c->tokens.count; i++) {
         int32_t id = token(&c->tokens, i);
         if (id < 0 || id >= limit)
             return mt_fail(MT_ERR_FORMAT,
                            "%s: offset %" PRId64 ": token %d, but the vocabulary has %" PRId64
                            ": the file was made with another vocabulary, whose folder --vocab must name",
-                           c->file.path, header + i * c->tokens.size, id, limit);
+                           c->path, header + i * c->tokens.size, id, limit);
     }
     return MT_OK;
 }
@@ -115,10 +124,9 @@ static bool same_piece(const mt_strings *t, int32_t left, int32_t right)
 /* A token file does not name its vocabulary. But encoding leaves no two tokens of a piece that a merge would join, and
  * ids of another vocabulary do not keep this rule. Tried on the beginning of the file; a few exceptions are allowed,
  * because same_piece is wrong after endings like 's and where two files meet. */
-static mt_status check_vocabulary(const mt_corpus *c, const char *dir)
+static mt_status check_vocabulary(const mt_corpus_part *c, const mt_vocabulary *v, const char *dir)
 {
     enum { TRIED = 1 << 16, ALLOWED = 1000 }; /* one exception in so many tokens */
-    const mt_vocabulary *v = c->vocabulary;
     mt_strings merges = { 0 };
     int64_t tried = mt_min(c->tokens.count, TRIED), joined = 0;
     for (int64_t id = MT_BYTES; id < v->token.count && !v->characters && id != v->end_of_text; id++)
@@ -134,7 +142,7 @@ static mt_status check_vocabulary(const mt_corpus *c, const char *dir)
         MT_ERR_FORMAT,
         "%s was not made with the vocabulary in %s: give --vocab the folder with which it was made, or encode "
         "its text again: tokenize -v %s -o FILE.tokens TEXT",
-        c->file.path, dir, dir);
+        c->path, dir, dir);
 }
 
 static mt_status open_tokens(mt_corpus *c, const char *dir)
@@ -142,43 +150,125 @@ static mt_status open_tokens(mt_corpus *c, const char *dir)
     if (!dir)
         return mt_fail(MT_ERR_ARGUMENT,
                        "%s is a token file: give --vocab the folder of the vocabulary with which it was made",
-                       c->file.path);
-    MT_TRY(is_llmc(&c->file) ? read_llmc(&c->tokens, &c->file)
-                             : mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size));
+                       c->part->path);
     MT_TRY(mt_vocabulary_open(&c->vocabulary, dir));
-    MT_TRY(check_ids(c));
-    return check_vocabulary(c, dir);
-}
-
-/* ---- either ------------------------------------------------------------------------------------------------ */
-
-static mt_status split(mt_corpus *c, int64_t T)
-{
-    c->count = c->tokens.count;
-    c->train = c->count * 9 / 10;
-    if (mt_min(c->train, c->count - c->train) < T + 1)
-        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " tokens are too few: a tenth must hold %" PRId64, c->file.path,
-                       c->count, T + 1);
-    c->first = token(&c->tokens, 0);
-    mt_tokens train = c->tokens, valid = c->tokens;
-    train.count = c->train;
-    valid.count -= c->train;
-    valid.data += c->train * valid.size;
-    c->train_set = mt_token_windows_new(&train, T, 1);
-    c->valid_set = mt_token_windows_new(&valid, T, 1);
+    for (mt_corpus_part *p = c->part; p < c->part + c->parts; p++) {
+        MT_TRY(is_llmc(&p->file) ? read_llmc(&p->tokens, &p->file)
+                                 : mt_tokens_read(&p->tokens, p->path, p->file.bytes, p->file.size));
+        MT_TRY(check_ids(p, c->vocabulary));
+        MT_TRY(check_vocabulary(p, c->vocabulary, dir));
+    }
     return MT_OK;
 }
 
-mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T)
+/* ---- all of them -------------------------------------------------------------------------------------------- */
+
+static mt_corpus_part *add_part(mt_corpus *c, const char *path, int64_t length)
+{
+    c->part = mt_realloc(c->part, c->parts + 1, sizeof *c->part);
+    mt_corpus_part *p = &c->part[c->parts++];
+    *p = (mt_corpus_part){ .path = strndup(path, (size_t)length) };
+    MT_CHECK(p->path, "out of memory");
+    return p;
+}
+
+/* The files of a list. A file whose name is the whole list is meant as such. */
+static mt_status list_files(mt_corpus *c, const char *data)
+{
+    bool one = access(data, F_OK) == 0;
+    for (const char *at = data, *end; at; at = *end ? end + 1 : NULL) {
+        end = one ? at + strlen(at) : strchrnul(at, ',');
+        mt_corpus_part *p = add_part(c, at, end - at);
+        char *weight = one ? NULL : strrchr(p->path, '=');
+        if (!weight)
+            continue;
+        *weight = 0;
+        if (mt_cli_f64(&p->weight, weight + 1, 1e-9, 1e9) != MT_OK)
+            return mt_fail(MT_ERR_ARGUMENT, "%s: the weight behind '=': %s", p->path, mt_last_error());
+    }
+    return MT_OK;
+}
+
+bool mt_corpus_is_tokens(const char *data)
 {
     mt_corpus c = { 0 };
-    MT_TRY(mt_file_map_open(&c.file, path));
-    bool mapped = is_tokens(&c.file);
-    mt_status status = mapped ? open_tokens(&c, dir) : open_text(&c, dir);
+    bool is = list_files(&c, data) == MT_OK && mt_file_map_open(&c.part->file, c.part->path) == MT_OK &&
+              is_tokens(&c.part->file);
+    mt_corpus_close(&c);
+    return is;
+}
+
+static mt_status open_files(mt_corpus *c, const char *dir)
+{
+    for (mt_corpus_part *p = c->part; p < c->part + c->parts; p++) {
+        mt_status status = mt_file_map_open(&p->file, p->path);
+        if (status != MT_OK)
+            return strcmp(p->path, mt_corpus_text()) != 0
+                       ? status
+                       : mt_fail(status, "%s; run datasets/fetch shakespeare", mt_last_error());
+        if (is_tokens(&p->file) != is_tokens(&c->part->file))
+            return mt_fail(MT_ERR_ARGUMENT, "%s is a %s, but %s is a %s: make token files of both (tokenize)",
+                           c->part->path, is_tokens(&c->part->file) ? "token file" : "text", p->path,
+                           is_tokens(&p->file) ? "token file" : "text");
+    }
+    return is_tokens(&c->part->file) ? open_tokens(c, dir) : open_texts(c, dir);
+}
+
+/* The tokens from `begin` to `end` of a file as one of `count` sets; none, if there are none. */
+static mt_status add_windows(mt_dataset **sets, int64_t *count, const mt_corpus_part *p, int64_t begin, int64_t end,
+                             int64_t T)
+{
+    mt_tokens part = { p->tokens.data + begin * p->tokens.size, end - begin, p->tokens.size };
+    if (begin == end)
+        return MT_OK;
+    if (part.count < T + 1)
+        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " tokens are too few: a %s must hold %" PRId64, p->path,
+                       p->tokens.count, part.count < p->tokens.count ? "tenth" : "file", T + 1);
+    sets[(*count)++] = mt_token_windows_new(&part, T, 1);
+    return MT_OK;
+}
+
+static mt_status split(mt_corpus *c, int64_t T)
+{
+    mt_dataset *train[c->parts], *valid[c->parts];
+    double weight[c->parts];
+    int64_t trains = 0, valids = 0, learned = c->parts - c->own_valid;
+    bool weighted = false;
+    mt_status status = MT_OK;
+    for (mt_corpus_part *p = c->part; p < c->part + c->parts && status == MT_OK; p++) {
+        int64_t count = p->tokens.count;
+        p->train = !c->own_valid ? count * 9 / 10 : p < c->part + learned ? count : 0;
+        c->count += count, c->train += p->train;
+        weight[p - c->part] = p->weight > 0 ? p->weight : 1;
+        weighted |= p->weight > 0;
+        status = count == 0 ? mt_fail(MT_ERR_FORMAT, "%s: there are no tokens in it", p->path)
+                            : add_windows(train, &trains, p, 0, p->train, T);
+        if (status == MT_OK)
+            status = add_windows(valid, &valids, p, p->train, count, T);
+    }
+    if (status == MT_OK) {
+        c->first = token(&c->part->tokens, 0);
+        c->train_set = trains == 1 ? train[0] : mt_mixture_new(train, weighted ? weight : NULL, trains);
+        c->valid_set = valids == 1 ? valid[0] : mt_mixture_new(valid, NULL, valids);
+        return MT_OK;
+    }
+    while (trains > 0)
+        mt_dataset_close(train[--trains]);
+    while (valids > 0)
+        mt_dataset_close(valid[--valids]);
+    return status;
+}
+
+mt_status mt_corpus_open_valid(mt_corpus *out, const char *data, const char *valid, const char *dir, int64_t T)
+{
+    mt_corpus c = { .own_valid = valid };
+    mt_status status = list_files(&c, data);
+    if (status == MT_OK && valid)
+        add_part(&c, valid, (int64_t)strlen(valid));
+    if (status == MT_OK)
+        status = open_files(&c, dir);
     if (status == MT_OK)
         status = split(&c, T);
-    if (!mapped)
-        mt_file_map_close(&c.file);
     if (status == MT_OK)
         *out = c;
     else
@@ -186,13 +276,22 @@ mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int6
     return status;
 }
 
+mt_status mt_corpus_open(mt_corpus *out, const char *data, const char *dir, int64_t T)
+{
+    return mt_corpus_open_valid(out, data, NULL, dir, T);
+}
+
 void mt_corpus_close(mt_corpus *c)
 {
     mt_dataset_close(c->train_set);
     mt_dataset_close(c->valid_set);
     mt_vocabulary_free(c->vocabulary);
-    mt_file_map_close(&c->file);
-    free(c->ids);
+    for (mt_corpus_part *p = c->part; p < c->part + c->parts; p++) {
+        mt_file_map_close(&p->file);
+        free(p->ids);
+        free(p->path);
+    }
+    free(c->part);
     *c = (mt_corpus){ 0 };
 }
 
@@ -221,8 +320,9 @@ double mt_corpus_bytes(const mt_corpus *c)
 {
     const int64_t *start = c->vocabulary->token.start;
     int64_t bytes = 0;
-    for (int64_t i = c->train; i < c->count; i++)
-        bytes += start[token(&c->tokens, i) + 1] - start[token(&c->tokens, i)];
+    for (const mt_corpus_part *p = c->part; p < c->part + c->parts; p++)
+        for (int64_t i = p->train; i < p->tokens.count; i++)
+            bytes += start[token(&p->tokens, i) + 1] - start[token(&p->tokens, i)];
     return (double)bytes / (double)(c->count - c->train);
 }
 

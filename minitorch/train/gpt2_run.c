@@ -16,6 +16,21 @@ __attribute__((weak)) const mt_gpt2_planner *mt_gpt2_plan = NULL;
 
 typedef mt_gpt2_run run;
 
+/* What was read, and what share of it. */
+static void data_state(mt_state *rest, const mt_corpus *c)
+{
+    for (int64_t i = 0; i < c->parts; i++) {
+        const mt_corpus_part *p = &c->part[i];
+        char name[64];
+        snprintf(name, sizeof name, i ? "text checksum %d" : "text checksum", (int)i + 1);
+        mt_state_setting(rest, c->own_valid && i == c->parts - 1 ? "valid checksum" : name, "%s",
+                         mt_saving_sum(p->path));
+        snprintf(name, sizeof name, "text weight %d", (int)i + 1);
+        if (p->weight > 0)
+            mt_state_setting(rest, name, "%.17g", p->weight);
+    }
+}
+
 /* Everything that later steps depend on. */
 static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
@@ -31,7 +46,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_state_integer(rest, &o->steps, "steps");
     mt_state_fix(rest);
     mt_recipe_state(rest, &o->recipe);
-    mt_state_setting(rest, "text checksum", "%s", mt_saving_sum(o->data));
+    data_state(rest, &r->corpus);
     if (o->from)
         mt_state_setting(rest, "from checksum", "%s", mt_saving_sum(mt_given_file(name, o->from, "model.safetensors")));
     mt_loop_state(rest, &r->loop);
@@ -57,6 +72,7 @@ mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
                                r->took,
                                mt_team_size(r->team),
                                r->opt.data,
+                               r->opt.valid,
                                r->opt.data,
                                r->opt.vocabulary };
     if (!mt_team_first(r->team))

@@ -12,7 +12,7 @@ MT_C_BEGIN
 
 /* What a user chose. */
 typedef struct mt_gpt2_options {
-    const char *data, *vocabulary, *size;
+    const char *data, *valid, *vocabulary, *size;
     const char *from, *first, *batches; /* train/given.h; NULL: not wanted */
     mt_gpt2_config config;              /* 0: as the size says */
     int64_t batch, micro, steps, eval_every, eval_batches;

@@ -119,6 +119,7 @@ static void add_sources(cJSON *json, const mt_run_note *note)
     char vocabulary[4096];
     snprintf(vocabulary, sizeof vocabulary, "%s/vocab.bpe", note->dir);
     add_source(json, "data", note->data, note->summed);
+    add_source(json, "valid", note->valid, note->valid);
     add_source(json, "vocabulary", note->vocabulary, access(vocabulary, R_OK) == 0 ? vocabulary : NULL);
 }
 
@@ -175,6 +176,7 @@ mt_status mt_run_data_read(mt_run_data *out, const char *dir)
     if (!json)
         return mt_fail(MT_ERR_FORMAT, "%s: no JSON; move it away, and name the data with --data", path);
     text_of(out->path, sizeof out->path, json, "data", "path");
+    text_of(out->valid, sizeof out->valid, json, "valid", "path");
     text_of(out->checksum, sizeof out->checksum, json, "data", "checksum");
     text_of(out->vocabulary_checksum, sizeof out->vocabulary_checksum, json, "vocabulary", "checksum");
     cJSON_Delete(json);

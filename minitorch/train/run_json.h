@@ -27,6 +27,7 @@ typedef struct mt_run_note {
     const mt_rank_took *took; /* [ranks]; NULL: left out */
     int ranks;
     const char *data;       /* path of a file or a folder */
+    const char *valid;      /* path of a file for validation; NULL: there is none */
     const char *summed;     /* the file whose checksum (mt_saving_sum) says that it is the same data */
     const char *vocabulary; /* folder, of a token file; NULL: there is none. Of any text DIR/vocab.bpe has a checksum */
 } mt_run_note;
@@ -40,7 +41,7 @@ mt_status mt_run_json(const mt_run_note *note, const mt_state *rest);
 /* mt_run_data -- what the run in DIR was made of, as its run.json says; empty texts where it does not, or is not there.
  * data: a path that is the same from any folder. MT_ERR_FORMAT: no JSON. */
 typedef struct mt_run_data {
-    char path[4096], checksum[16], vocabulary_checksum[16];
+    char path[4096], valid[4096], checksum[16], vocabulary_checksum[16];
 } mt_run_data;
 mt_status mt_run_data_read(mt_run_data *out, const char *dir);
 
