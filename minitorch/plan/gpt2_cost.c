@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amp/state8.h"
 #include "plan/cost.h"
 
 static mt_plan_model model_of(const mt_gpt2_config *c)
@@ -17,7 +18,7 @@ static mt_plan_strategy alone(const mt_gpt2_batch *b, mt_recompute recompute)
     return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype, false };
 }
 
-int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule)
+int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule, bool state8)
 {
     const mt_plan_model m = model_of(config), filled = mt_plan_filled(&m);
     const int64_t C = m.width, L = m.layers;
@@ -29,16 +30,17 @@ int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_up
         { L, 1, 4 * C, false },       { L, C, 3 * C, true },    { L, C, C, true },          { L, C, 4 * C, true },
         { L, 4 * C, C, true },
     };
-    int64_t floats = 0;
+    int64_t floats = 0, bytes8 = 0; /* bytes of moments in 8 bits */
     *scratch = 0;
     for (int i = 0; i < MT_COUNT(params); i++) {
         mt_update_kind kind = mt_update_for(rule, params[i].matrix);
         int64_t each = mt_update_rules[kind].scratch * params[i].rows * params[i].cols * (int64_t)sizeof(float);
         *scratch = mt_max(*scratch, each);
+        bytes8 += params[i].count * mt_state8_bytes(params[i].rows * params[i].cols);
         for (int s = 0; s < MT_UPDATE_STATES; s++)
             floats += params[i].count * mt_update_state_floats(kind, s, params[i].rows, params[i].cols);
     }
-    return floats * (int64_t)sizeof(float);
+    return state8 ? bytes8 : floats * (int64_t)sizeof(float);
 }
 
 /* What all layers but the last keep waits on the host: while the device is at one of them it has that of this and of

@@ -34,9 +34,10 @@ typedef struct mt_gpt2_cost {
     int64_t again_flops;      /* to compute again what backward reads and forward did not keep; not part of flops */
 } mt_gpt2_cost;
 
-/* mt_gpt2_rule_bytes -- of the optimizer's state with this rule (mt_update_for); *scratch: of its scratch, which is no
+/* mt_gpt2_rule_bytes -- of the optimizer's state with this rule (mt_update_for), or of adam's and adamw's moments in 8
+ * bits (amp/state8.h); *scratch: of its scratch, which is no
  * memory of the allocator and not in the peak. */
-int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule);
+int64_t mt_gpt2_rule_bytes(int64_t *scratch, const mt_gpt2_config *config, mt_update_kind rule, bool state8);
 
 /* mt_gpt2_cost_of -- a training step. recompute [layers]: what is computed again of each; NULL: nothing. */
 mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);

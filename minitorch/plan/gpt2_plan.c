@@ -13,8 +13,8 @@ typedef mt_gpt2_run run;
 static mt_gpt2_batch batch_of(const run *r)
 {
     const mt_gpt2_options *o = &r->opt;
-    int64_t scratch, more = mt_gpt2_rule_bytes(&scratch, &o->config, o->recipe.optimizer) -
-                            mt_gpt2_rule_bytes(&scratch, &o->config, MT_ADAMW);
+    int64_t scratch, more = mt_gpt2_rule_bytes(&scratch, &o->config, o->recipe.optimizer, o->recipe.state8) -
+                            mt_gpt2_rule_bytes(&scratch, &o->config, MT_ADAMW, false);
     return (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype, more,
                             o->recompute.offload };
 }
@@ -92,7 +92,7 @@ static mt_rank_took planned(const run *r, int rank)
     int64_t stage = rank / (c->dp * c->tp);
     mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
     cost.peak += whole_table(r, stage);
-    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, m, MT_ADAMW);
+    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, m, MT_ADAMW, false);
     cost.peak += (int64_t)((double)b.more * (double)cost.optimizer / (double)adam); /* of the rank's part of AdamW's */
     bool memory = uniform(r) && !b.offload && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
     bool wire = c->compress == MT_PLAIN && (c->all_reduce == MT_BY_RING || c->all_reduce == MT_BY_HIERARCHY) &&
@@ -106,7 +106,7 @@ static mt_status fits(const run *r)
     const mt_team_config *c = &r->opt.team;
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine, under mpirun */
     int64_t ranks = mt_max(1, local ? mt_min(atoi(local), c->ranks) : c->ranks), parts = c->pp * c->tp, scratch;
-    mt_gpt2_rule_bytes(&scratch, &r->opt.config, r->opt.recipe.optimizer);
+    mt_gpt2_rule_bytes(&scratch, &r->opt.config, r->opt.recipe.optimizer, false);
     if (r->opt.recipe.device != MT_CPU)
         return MT_OK;
     return mt_memory_check(ranks * ((r->peak + scratch) / parts), ranks > 1 ? "a step of all ranks" : "a step",

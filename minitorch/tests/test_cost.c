@@ -1,5 +1,6 @@
 /* test_cost.c -- the plan of a training step of GPT-2 (plan/gpt2_cost.h) beside one that is taken: its arithmetic as
  * the ops count it, its memory as the allocator counts it, in f32, bf16 and f16. */
+#include "amp/amp.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "fused/fused.h"
@@ -172,10 +173,28 @@ Test(cost, planned_state_is_that_of_the_rule)
 {
     const mt_gpt2_config config = { 65, 0, 32, 4, 4, 64 };
     const mt_recompute none[4] = { MT_RECOMPUTE_NONE };
-    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, &config, MT_ADAMW);
+    int64_t scratch, adam = mt_gpt2_rule_bytes(&scratch, &config, MT_ADAMW, false);
     for (mt_update_kind rule = 0; rule < MT_UPDATE_KINDS; rule++) {
-        mt_gpt2_batch batch = { 12, 32, 1, MT_F32, mt_gpt2_rule_bytes(&scratch, &config, rule) - adam, false };
+        mt_gpt2_batch batch = { 12, 32, 1, MT_F32, mt_gpt2_rule_bytes(&scratch, &config, rule, false) - adam, false };
         expect_planned_with(rule, &config, &batch, none);
         cr_expect_eq(scratch, rule == MT_MUON ? 4 * 4 * 4 * 64 * 64 : 0);
     }
+}
+
+Test(cost, planned_moments_of_8_bits_are_those_of_the_optimizer)
+{
+    const mt_gpt2_config config = { 65, 0, 32, 3, 4, 60 };
+    mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&config, &rng);
+    mt_optim *optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
+    mt_optim_add_all(optim, mt_module_params(model));
+    mt_amp *amp = mt_amp_new8(optim, MT_F32);
+    mt_state state = { 0 };
+    int64_t scratch;
+    mt_amp_state(&state, amp);
+    cr_expect_eq(mt_gpt2_rule_bytes(&scratch, &config, MT_ADAMW, true), mt_state_bytes(&state));
+    mt_state_free(&state);
+    mt_amp_free(amp);
+    mt_optim_free(optim);
+    mt_module_free(model);
 }

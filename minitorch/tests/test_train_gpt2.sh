@@ -91,14 +91,21 @@ run -o "$dir/back" --keep 0 --resume 21 && said "Continuing from $dir/back/step-
 cmp <(cut -d, -f1-4 "$dir/system/metrics.csv") <(cut -d, -f1-4 "$dir/back/metrics.csv") && ok || bad "another curve"
 run -o "$dir/back" --resume 22 && bad "resumed from no checkpoint" || said "checkpoints in $dir/back: 7, 14, 20, 21, 40"
 run -o "$dir/early" --lr 1e-9 --patience 2 --eval-every 1 --min-delta 1 && said 'steps=3 ' && [ "$(steps early)" = 'step-1 step-2 step-3' ] && ok || bad "--patience: $(steps early)"
-# Muon's momentum and AdamW's averages are in the checkpoint, beside the masters of 16-bit products.
-for dtype in f32 bf16; do
-    run -o "$dir/muon-$dtype" --optimizer muon --dtype $dtype --save-every 7 --keep 0 && cp -r "$dir/muon-$dtype" "$dir/muon-again" &&
-        run -o "$dir/muon-again" --optimizer muon --dtype $dtype --keep 0 --resume 21 &&
-        diff -r "$dir/muon-$dtype/step-40" "$dir/muon-again/step-40" && ok || bad "muon in $dtype, resumed: $(tail -1 "$dir/log")"
-    rm -rf "$dir/muon-again"
+# Muon's momentum and AdamW's averages are in the checkpoint, beside the masters of 16-bit products; so are moments of 8 bits.
+for rule in '--optimizer muon' '--state 8'; do
+    for dtype in f32 bf16; do
+        now=$dir/${rule##* }-$dtype flags_of=($rule --dtype $dtype --keep 0)
+        run -o "$now" "${flags_of[@]}" --save-every 7 && cp -r "$now" "$dir/goes-on" && run -o "$dir/goes-on" "${flags_of[@]}" --resume 21 &&
+            diff -r "$now/step-40" "$dir/goes-on/step-40" && ok || bad "$rule in $dtype, resumed: $(tail -1 "$dir/log")"
+        rm -rf "$dir/goes-on"
+    done
 done
 grep -q '"h.0.attn.c_attn.weight/momentum_buffer"' -a "$dir"/muon-f32/step-40/*.safetensors && grep -q '"wte.weight/exp_avg_sq"' -a "$dir"/muon-f32/step-40/*.safetensors && ok || bad "muon's state: $(ls "$dir/muon-f32/step-40")"
+grep -q '"wte.weight/exp_avg_sq8_scale"' -a "$dir"/8-f32/step-40/*.safetensors && ! grep -q '"wte.weight/exp_avg"' -a "$dir"/8-f32/step-40/*.safetensors && ok || bad "moments of 8 bits: $(ls "$dir/8-f32/step-40")"
+run -o "$dir/8-f32" --state 8 --optimizer lion && bad "moments of 8 bits with lion" || said '--state 8 is for the moments of adam and adamw, on the CPU: use --optimizer adamw'
+run -o "$dir/8-f32" --state 16 && bad "moments of 16 bits" || said 'there is no state "16": use one of 32, 8'
+run -o "$dir/8-f32" --resume && bad "resumed 8 bits with 32" || said 'with optimizer adamw in 8 bits, not adamw; --resume needs the flags of the run'
+run -o "$dir/system" --resume --state 8 && bad "resumed 32 bits with 8" || said 'with optimizer adamw, not adamw in 8 bits; --resume needs the flags of the run'
 mkdir "$dir/empty"
 run -o "$dir/empty" --resume && bad "resumed in an empty folder" || said "$dir/empty: there is no checkpoint"
 "$train" "${flags[@]}" -o "$dir/two" >/dev/null 2>&1 &

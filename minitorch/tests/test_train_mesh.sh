@@ -66,6 +66,7 @@ refused 'stages 2 and 3 of ZeRO are for ranks that have the whole model each: us
 refused '--compress is for ranks that have the whole model each: use --dp' --tp 2 --compress 1bit
 refused 'adafactor, muon and the loss scale of f16 need the whole gradients' --pp 2 --optimizer adafactor
 refused 'muon and the loss scale of f16 need the whole gradients' --tp 2 --optimizer muon
+refused '--state 8 has blocks of whole parameters: use --dp' --tp 2 --state 8
 refused 'with micro-batches 2, not 4; --resume needs the flags' --pp 2 -o "$dir/all" --resume --ema 0.9 --micro-batches 4
 
 stopped --pp 2 --tp 2

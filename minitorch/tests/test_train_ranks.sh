@@ -18,6 +18,7 @@ run zero2 --ranks 2 --zero 2 --bucket 1kB && diff -r "$dir"/{plain,zero2}/step-5
 run zero3 --ranks 2 --zero 3 --bucket 1kB && diff -r "$dir"/{plain,zero3}/step-50 >"$dir/log" && ok || bad "other bits with --zero 3"
 run zero3 --ranks 2 --zero 3 --resume 20 --bucket 20kB --recompute block --async-save && diff -r "$dir"/{plain,zero3}/step-50 >"$dir/log" && ok || bad "other bits after resuming with --zero 3"
 run zero2 --ranks 2 --zero 2 --resume 20 && diff -r "$dir"/{plain,zero2}/step-50 >"$dir/log" && ok || bad "other bits after resuming"
+run eight --ranks 2 --state 8 && cp -r "$dir/eight" "$dir/again8" && run again8 --ranks 2 --state 8 --resume 20 && diff -r "$dir"/{eight,again8}/step-50 >"$dir/log" && ok || bad "other bits after resuming with --state 8"
 run alone && diff <(tr ',' '\n' <"$dir/alone/step-20/manifest.json" | grep -oE '^ *"[^"]*"') <(tr ',' '\n' <"$dir/plain/step-20/manifest.json" | grep -oE '^ *"[^"]*"') >"$dir/log" && ok || bad "another list of values"
 cmp <(ls -l "$dir/alone/step-20" | awk '{ print $5, $9 }' | grep safetensors) <(ls -l "$dir/zero1/step-20" | awk '{ print $5, $9 }' | grep safetensors) && ok || bad "other files"
 
@@ -63,6 +64,7 @@ refused '--ranks 4: say how many ranks a node has, in nodes of equally many' --r
 refused 'nodes are known of all ranks, and not of those that have a part of the model' --tp 2 --dp 2 --all-reduce hierarchical:2
 refused 'adafactor, muon and the loss scale of f16 need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
 refused 'muon and the loss scale of f16 need whole gradients: use --zero 0' --ranks 2 --zero 1 --optimizer muon
+refused '--state 8 has blocks of whole parameters: use --zero 0' --ranks 2 --zero 1 --state 8
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke
 refused 'with batch 12, not 24; --resume needs the flags' --ranks 2 -o "$dir/all" --resume --steps 50 --batch 24

@@ -17,6 +17,8 @@
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
+static const char *const moments[] = { "32", "8", NULL };
+
 const mt_option mt_recipe_options[] = {
     { "config", 0, "FILE", MT_PARSED(mt_recipe, config, mt_config_read),
       "File of options, one a line: NAME = VALUE. The command line overrides it; a run writes its own as run.conf" },
@@ -63,6 +65,8 @@ const mt_option mt_recipe_options[] = {
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu or cuda; default: cpu" },
     { "dtype", 0, "NAME", MT_CHOICE(mt_recipe, dtype, mt_cli_floats),
       "Element type of matrix products: f32, bf16, or f16 (with loss scaling)" },
+    { "state", 0, "BITS", MT_CHOICE(mt_recipe, state8, moments),
+      "Bits of a number of the moments of adam and adamw: 32, or 8 with a scale for each 256, on the CPU" },
     { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
       "Seed of the first weights, the order of samples and generated text" },
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
@@ -133,6 +137,10 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     mt_hyper hyper;
     MT_TRY(mt_update_available(r->device, r->optimizer));
     MT_TRY(hyper_of(&hyper, r));
+    if (r->state8 && (r->device != MT_CPU || (r->optimizer != MT_ADAM && r->optimizer != MT_ADAMW)))
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "--state 8 is for the moments of adam and adamw, on the CPU: use --optimizer adamw "
+                       "and --device cpu, or --state 32");
     if (r->threads)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
@@ -239,7 +247,7 @@ mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt
 
 void mt_recipe_extras(mt_extras *e, const mt_recipe *r, mt_loop *loop)
 {
-    *e = (mt_extras){ .amp = mt_amp_new(loop->training.optim, r->dtype),
+    *e = (mt_extras){ .amp = (r->state8 ? mt_amp_new8 : mt_amp_new)(loop->training.optim, r->dtype),
                       .ema = r->ema ? mt_ema_new(loop->training.model, r->ema) : NULL };
     loop->training.around = mt_amp_around(e->amp);
     loop->hooks = mt_extras_hooks(e);
@@ -264,7 +272,7 @@ static mt_loader *open_loader(const mt_recipe *r, mt_loader_config config, int64
 
 void mt_recipe_state(mt_state *state, const mt_recipe *r)
 {
-    mt_state_setting(state, "optimizer", "%s", mt_update_rules[r->optimizer].name);
+    mt_state_setting(state, "optimizer", "%s%s", mt_update_rules[r->optimizer].name, r->state8 ? " in 8 bits" : "");
     mt_state_setting(state, "schedule", "%s", mt_schedule_name(r->schedule));
     mt_state_setting(state, "dtype", "%s", mt_dtype_name(r->dtype));
     mt_state_setting(state, "seed", "%" PRId64, r->seed);

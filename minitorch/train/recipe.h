@@ -38,6 +38,7 @@ typedef struct mt_recipe {
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
     mt_device device;
     mt_dtype dtype;       /* of products: f32; bf16; or f16, with a loss scaler */
+    unsigned state8;      /* 1: adam's and adamw's moments have 8 bits (amp/state8.h) */
     int64_t threads;      /* 0: one per core */
     int64_t seed;         /* of the first weights and of the order of samples */
     const char *out;      /* folder for what is written */
@@ -59,9 +60,10 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for, betas and eps for one without them; sets
- * the number of threads, says how products of 16 bits are computed, makes the output folder, catches Ctrl-C
- * (mt_cli_stopped), begins to count the minutes, and records memory from now on for --memory-report. */
+/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for, betas and eps for one without them, and
+ * moments of 8 bits of another than Adam; sets the number of threads, says how products of 16 bits are computed, makes
+ * the output folder, catches Ctrl-C (mt_cli_stopped), begins to count the minutes, and records memory from now on for
+ * --memory-report. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
 /* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and

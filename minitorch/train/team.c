@@ -113,6 +113,8 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
         why = "--compress is for ranks that have the whole model each: use --dp";
     if (mt_update_rules[recipe->optimizer].whole || recipe->dtype == MT_F16)
         why = "adafactor, muon and the loss scale of f16 need the whole gradients: use --dp";
+    if (recipe->state8)
+        why = "--state 8 has blocks of whole parameters: use --dp";
     if (c->all_reduce == MT_BY_HIERARCHY)
         why = "nodes are known of all ranks, and not of those that have a part of the model: use --all-reduce ring";
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
@@ -154,6 +156,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return refuse(c, "--ema averages whole parameters: use --zero 2");
     if (c->zero && (mt_update_rules[recipe->optimizer].whole || recipe->dtype == MT_F16))
         return refuse(c, "adafactor, muon and the loss scale of f16 need whole gradients: use --zero 0");
+    if (c->zero && recipe->state8)
+        return refuse(c, "--state 8 has blocks of whole parameters: use --zero 0");
     return MT_OK;
 }
 
