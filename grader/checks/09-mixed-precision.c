@@ -252,7 +252,7 @@ static const state8_case state8_cases[] = {
         "threshold of first + i" }, STATE8_CODES },
     { { 3, "levels and their edges",
         "a carry of the threshold into the exponent is right; below the smallest level a number with a sign is 0, and "
-        "one without is the smallest level, unless it is 0" }, STATE8_EDGES },
+        "one without is the smallest level, unless x is 0; x / scale may be 0 where x is not" }, STATE8_EDGES },
     { { 4, "update",
         "decode the piece of both moments, update by the rule, encode: parameter, gradient and codes begin at the "
         "piece's first element, scales at its first block" }, STATE8_UPDATE },

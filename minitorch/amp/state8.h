@@ -67,9 +67,10 @@ static inline uint32_t mt_threshold8(int64_t step, int64_t i)
  * The scale of a block is the least power of two above all |x|; 1 if all are 0.
  * The code is that of x / scale: with a sign its upper bit is x's sign bit, and the others, 7 or 8, count levels: 0 is
  * the number 0, and the largest count, 127 or 255, is level 1. There are 8 levels in each factor of two, at equal
- * distances. Between two levels, mt_threshold8 decides: bits of mantissa are dropped after adding it to them. Below the
- * smallest level: 0 where there is a sign, else the smallest level, but for the number 0. A scale may be
- * subnormal.   Lab 09.11 */
+ * distances. Between two levels, mt_threshold8 decides: bits of mantissa are dropped after adding it to them. What is
+ * below the smallest level after that: 0 where there is a sign, else the smallest level, but for x = 0. (So a number
+ * just below the smallest level may become it, and of v an x that is not 0 does, even if x / scale is 0 in f32.) A
+ * scale may be subnormal.   Lab 09.11 */
 void mt_encode8_cpu(const mt_moment8 *out, const float *x, int64_t n, int64_t step, int64_t first);
 
 /* mt_decode8_cpu -- out [n] = the level of each code times the scale of its block.   Lab 09.11 */
