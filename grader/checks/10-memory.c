@@ -248,8 +248,9 @@ static const offload_case offload_cases[] = {
 /* ---- 10.13 when they move */
 static const recompute_case move_cases[] = {
     { { 3, "gradients",
-        "what comes back is not there before mt_bus_wait, and what goes out is not read before: memory is given away "
-        "after the wait only; on the host each storage has a place of its own" }, "offload", RC_VALUES, true },
+        "what comes back is not there before mt_bus_wait, and what goes out is not read before: memory of a chosen "
+        "segment is given away after the wait only; on the host each storage has a place of its own" },
+      "offload", RC_VALUES, true },
     { { 2, "gradients, with the last segment",
         "the last segment is not away when backward comes to it: wait for its copies out, since backward frees its "
         "memory; there is nothing to fetch" }, "offload", RC_LAST, true },

@@ -44,7 +44,7 @@ stage 08           11496 8000
 stage 15           35139 26000
 files              482 300
 median             75 110
-grader             106716 95000
+grader             106717 95000
 long               0 0
 mnist runs lines   1534 1500
 mnist runs files   50 30
