@@ -78,6 +78,7 @@ static void tell(mt_progress *progress, int64_t done, double seconds)
         return;
     put_rate(speed, sizeof speed, (double)done / seconds, progress->unit);
     mt_progress_clear(progress);
+    fflush(stdout);
     fprintf(stderr, "%" PRId64 " %s, %s: about %s\n", progress->total, progress->unit, speed,
             mt_progress_duration(all, whole));
 }
@@ -99,6 +100,7 @@ void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...)
     va_end(args);
     mt_progress_text(text, sizeof text, progress, done, now - progress->started);
     snprintf(line, sizeof line, "%s  %s", words, text);
+    fflush(stdout);
     if (progress->mode == MT_PROGRESS_BAR) /* ESC [ K wipes what an older, longer line left */
         fprintf(stderr, "\r%.*s\033[K", room_on_terminal(sizeof line), line);
     else

@@ -22,7 +22,8 @@ typedef struct mt_progress {
 /* mt_progress_begin -- in the mode that fits stderr; assign mode = MT_PROGRESS_OFF for silence. */
 mt_progress mt_progress_begin(const char *unit, int64_t total);
 
-/* mt_progress_show -- `done` of the total so far, with this text in front. Cheap: most calls only read the clock. */
+/* mt_progress_show -- `done` of the total so far, with this text in front. Cheap: most calls only read the clock. What
+ * was printed before reaches standard output first, so that a log is in order and up to date. */
 void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...) MT_PRINTF(3, 4);
 
 /* mt_progress_clear -- erase the line, before something else is printed or at the end. */

@@ -184,6 +184,23 @@ Test(run_files, a_long_loop_says_how_long_it_takes)
     cr_expect_str_eq(text_of(said), "1000 steps, 2.4 s/step: about 40 min\n");
 }
 
+/* A log of both streams is in order, and a run that is killed leaves what it has printed. */
+Test(run_files, a_line_of_progress_comes_after_what_was_printed)
+{
+    const char *said = path_of("said");
+    cr_assert(freopen(said, "a", stdout) != NULL && freopen(said, "a", stderr) != NULL);
+    setvbuf(stderr, NULL, _IONBF, 0); /* as it is at the start of a program */
+    mt_progress told = mt_progress_begin("steps", 1000), shown = told;
+    told.started -= 12, told.next = mt_now() + 3600;
+    shown.told = true, shown.next = 0; /* at once */
+    printf("a header\n");
+    mt_progress_show(&told, 5, "loss");
+    printf("a row\n");
+    mt_progress_show(&shown, 500, "loss");
+    cr_expect(strncmp(text_of(said), "a header\n1000 steps, 2.4 s/step: about 40 min\na row\nloss  [", 59) == 0, "%s",
+              text_of(said));
+}
+
 Test(run_files, progress_line_fits_a_narrow_terminal)
 {
     const struct winsize narrow = { .ws_row = 24, .ws_col = 40 };
