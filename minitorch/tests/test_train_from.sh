@@ -61,6 +61,12 @@ run small --export "$dir/no/such" && bad "no folder" || { grep -q "$dir/no/such"
 mine=(--data "$dir/text" --batch 6 --micro-batches 2 --warmup 2 --steps 10 --eval-every 10 --eval-batches 1 -q --lr 1e-4)
 "$bin/generate" -r "$dir/whole" --export "$dir/folder/" >/dev/null && cmp "$dir/last" "$dir/folder/model.safetensors" && cmp "$dir"/{whole,folder}/vocab.bpe && ok || bad "--export DIR/"
 "$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" -o "$dir/tuned" >"$dir/log" 2>&1 && cmp "$dir"/{more,tuned}/step-10/model-00001-of-00001.safetensors && ok || bad "--from DIR: $(tail -1 "$dir/log")"
+# A size that is not the folder's would leave layers out, or divide the width among other heads, without a word.
+for size in "layers 1 n_layer" "layers 3 n_layer" "heads 1 n_head" "width 8 n_embd" "block 16 n_positions"; do
+    read -r option value name <<<"$size"
+    "$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" --"$option" "$value" -o "$dir/other" >"$dir/log" 2>&1 && bad "--$option $value" ||
+        { grep -q "folder/config.json: $name is [0-9]*, so that --$option cannot be $value: " "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
+done
 "$bin/generate" -r "$dir/folder" --weights "$dir/folder" -n 40 >"$dir/a" 2>/dev/null && "$bin/generate" -r "$dir/whole" -n 40 2>/dev/null | cmp - "$dir/a" && ok || bad "--weights DIR"
 # Of byte pairs it has merges.txt and vocab.json, with GPT-2's ids.
 for word in '"quoted"' 'back\slash' 'naïve'; do for i in {1..60}; do echo "line $i: $word"; done; done >"$dir/words"

@@ -28,14 +28,14 @@ const char *mt_given_file(char out[4096], const char *path, const char *name)
 
 /* ---- config.json --------------------------------------------------------------------------------------- */
 
-/* Its names of our sizes. */
+/* Its names of our sizes; the context is the last. */
 static const struct {
-    const char *name;
+    const char *name, *option;
     size_t at;
-} sizes[] = { { "n_layer", offsetof(mt_gpt2_config, layers) },
-              { "n_head", offsetof(mt_gpt2_config, heads) },
-              { "n_embd", offsetof(mt_gpt2_config, width) },
-              { "n_positions", offsetof(mt_gpt2_config, block) } };
+} sizes[] = { { "n_layer", "layers", offsetof(mt_gpt2_config, layers) },
+              { "n_head", "heads", offsetof(mt_gpt2_config, heads) },
+              { "n_embd", "width", offsetof(mt_gpt2_config, width) },
+              { "n_positions", "block", offsetof(mt_gpt2_config, block) } };
 
 static mt_status take_sizes(mt_gpt2_config *config, const cJSON *json, const char *path)
 {
@@ -49,6 +49,9 @@ static mt_status take_sizes(mt_gpt2_config *config, const cJSON *json, const cha
         int64_t there = mt_json_whole(cJSON_GetObjectItemCaseSensitive(json, sizes[i].name));
         if (there < 1)
             return mt_fail(MT_ERR_FORMAT, "%s: %s is not a size", path, sizes[i].name);
+        if (*size > there || (*size && *size < there && i < MT_COUNT(sizes) - 1))
+            return mt_fail(MT_ERR_ARGUMENT, "%s: %s is %" PRId64 ", so that --%s cannot be %" PRId64 ": leave it out",
+                           path, sizes[i].name, there, sizes[i].option, *size);
         *size = *size ? *size : there;
     }
     return MT_OK;

@@ -12,7 +12,8 @@ MT_C_BEGIN
  * the sizes of the model in config.json.
  *
  * mt_given_sizes -- heads, layers, width and block that are 0 become those of the folder; a file alone says nothing.
- * MT_ERR_FORMAT: another architecture, or no sizes.
+ * MT_ERR_FORMAT: another architecture, or no sizes. MT_ERR_ARGUMENT: a size that is not 0 is another than the folder's;
+ * only block may be smaller.
  * mt_given_file -- the path of a file of the folder, in out; of a file itself.
  * mt_given_load -- names with or without the prefix "transformer."; the token table may lack the rows that only pad it.
  * Of a longer context than the model's the first places are read. 16 bits become f32, with a note on stderr. Fails as
