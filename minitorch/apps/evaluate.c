@@ -116,7 +116,17 @@ static mt_status same_vocabulary(const mt_corpus *corpus, const char *data, cons
                 memcmp(a->bytes, b->bytes, (size_t)a->start[a->count]) == 0 &&
                 memcmp(a->start, b->start, (size_t)a->count * sizeof *a->start) == 0;
     mt_vocabulary_free(learned);
-    return same ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "%s: its tokens are not those of the vocabulary in %s", data, dir);
+    return same ? MT_OK
+                : mt_fail(MT_ERR_ARGUMENT,
+                          "%s: its tokens are not those of the vocabulary in %s: encode the text with it (tokenize -v "
+                          "%s -o FILE TEXT)",
+                          data, dir, dir);
+}
+
+/* The file for validation of the run, unless other data were named; NULL: the end of the data. */
+static const char *valid_file(const options *o, const mt_run_data *run)
+{
+    return o->data || !*run->valid ? NULL : run->valid;
 }
 
 /* A token file is read with the vocabulary of the run, unless another was named. */
@@ -128,8 +138,11 @@ static mt_status open_corpus(mt_corpus *corpus, const options *o, const mt_run_d
     snprintf(own, sizeof own, "%s/vocab.bpe", dir);
     if (*run->vocabulary_checksum && strcmp(mt_saving_sum(own), run->vocabulary_checksum) != 0)
         return mt_fail(MT_ERR_FORMAT, "%s is not the vocabulary of the run any more: put that one back", own);
-    const char *valid = o->data || !*run->valid ? NULL : run->valid;
-    MT_TRY(mt_corpus_open_valid(corpus, data, valid, o->vocabulary ? o->vocabulary : tokens ? dir : NULL, block));
+    MT_TRY(mt_corpus_open_valid(corpus, data, valid_file(o, run),
+                                o->vocabulary ? o->vocabulary
+                                : tokens      ? dir
+                                              : NULL,
+                                block));
     return same_vocabulary(corpus, data, dir);
 }
 
@@ -184,7 +197,8 @@ static mt_status test_gpt2(const options *o, const mt_run_data *run, const char 
         status = text_loss(&loss, &targets, o, &corpus, model);
     if (status == MT_OK)
         printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f bits_per_byte=%.4f tokens=%" PRId64 " data=%s\n",
-               step, loss, exp(loss), loss / M_LN2 / mt_corpus_bytes(&corpus), targets, data);
+               step, loss, exp(loss), loss / M_LN2 / mt_corpus_bytes(&corpus), targets,
+               valid_file(o, run) ? valid_file(o, run) : data);
     mt_corpus_close(&corpus);
     mt_module_free(model);
     return status;

@@ -33,7 +33,7 @@ evaluate "$dir/run" --windows 16 && [ "$(value tokens)" = 128 ] && [ "$(value lo
 evaluate "$dir/tokens" && ok || bad "tokens"
 loss=$(value loss)
 evaluate "$dir/tokens" --data "$dir/text.tokens" --vocab "$dir/words" && [ "$(value loss)" = "$loss" ] && ok || bad "named data"
-refused 'its tokens are not those of the vocabulary in' "$dir/tokens" --data "$dir/text"
+refused "its tokens are not those of the vocabulary in $dir/tokens: encode the text with it (tokenize -v $dir/tokens -o FILE TEXT)" "$dir/tokens" --data "$dir/text"
 
 # Multiple choice: a model that learned one sentence knows how it goes on, and so finds the opposite endings wrong.
 for _ in $(seq 400); do echo 'a cat sits on the mat; a dog lies in the hut'; done >animals

@@ -18,7 +18,7 @@ run broken --data "$dir/up=3,$dir/other=1" --valid "$dir/down" --resume && bad "
 run ranks "${mix[@]}" --ranks 2 && cmp <(cut -d, -f1-2 "$dir/whole/metrics.csv" | tail -n +2 | cut -c1-7) <(cut -d, -f1-2 "$dir/ranks/metrics.csv" | tail -n +2 | cut -c1-7) && ok || bad "two ranks: $(tail -1 "$dir/log")"
 "$bin/generate" -r "$dir/whole" -n 20 >"$dir/log" 2>&1 && ok || bad "generate: $(tail -1 "$dir/log")"
 # evaluate reads what the run has not learned from: the file for validation, or the end of each file.
-"$bin/evaluate" "$dir/whole" >"$dir/log" 2>&1 && said " tokens=$(($(wc -c <"$dir/other") - 1)) "
+"$bin/evaluate" "$dir/whole" >"$dir/log" 2>&1 && said " tokens=$(($(wc -c <"$dir/other") - 1)) data=$dir/other"
 run ends --data "$dir/up,$dir/down" && "$bin/evaluate" "$dir/ends" >"$dir/log" 2>&1 && said " tokens=$((2 * (size / 2 - size / 2 * 9 / 10 - 1))) "
 run wrong --data "$dir/up=3,$dir/none" && bad "a file that is not there" || said "$dir/none: No such file"
 run wrong --data "$dir/up" --valid "$dir/none" && bad "a file that is not there" || said "$dir/none: No such file"

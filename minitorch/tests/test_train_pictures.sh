@@ -43,8 +43,8 @@ rm -r "$dir/apart/test/red" && refused apart 'those in test are 0 blue, 1 green'
 
 cp -r "$dir/colours" "$dir/damaged" && head -c 500 "$dir/colours/red/007.png" >"$dir/damaged/red/007.png" && head -c 50 "$dir/colours/red/009.png" >"$dir/damaged/red/009.png"
 refused damaged "$dir/damaged/red/007.png"
-mkdir "$dir/one" && cp -r "$dir/colours/red" "$dir/one/" && refused one "$dir/one: its pictures are in 1 folder; each class has one, and there are 2 to 10"
-draw "$dir/many" 6 {a..k} && refused many "$dir/many: its pictures are in 11 folders; each class has one, and there are 2 to 10"
+mkdir "$dir/one" && cp -r "$dir/colours/red" "$dir/one/" && refused one "$dir/one: its pictures are in 1 folder; make a folder for each class, 2 to 10 of them"
+draw "$dir/many" 6 {a..k} && refused many "$dir/many: its pictures are in 11 folders; make a folder for each class, 2 to 10 of them"
 draw "$dir/few" 5 red blue && refused few "$dir/few: no class has 6 pictures, of which one is for the test"
 mkdir -p "$dir/empty/red" "$dir/empty/blue" && refused empty "$dir/empty/blue: no picture in it (.png, .jpg, .jpeg)"
 mkdir "$dir/nothing" && { train nothing none --epochs 1; said 'run datasets/fetch mnist'; }

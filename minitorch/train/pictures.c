@@ -106,7 +106,7 @@ static mt_status open_folder(pictures **out, char names[1024], const char *dir, 
     mt_dataset_close(files);
     if (status == MT_OK && (classes < 2 || classes > MT_CLASSES))
         status =
-            mt_fail(MT_ERR_FORMAT, "%s: its pictures are in %d folder%s; each class has one, and there are 2 to %d",
+            mt_fail(MT_ERR_FORMAT, "%s: its pictures are in %d folder%s; make a folder for each class, 2 to %d of them",
                     dir, (int)classes, classes == 1 ? "" : "s", MT_CLASSES);
     if (status == MT_OK)
         *out = set;
