@@ -249,11 +249,12 @@ static const offload_case offload_cases[] = {
 static const recompute_case move_cases[] = {
     { { 3, "gradients",
         "what comes back is not there before mt_bus_wait, and what goes out is not read before: memory of a chosen "
-        "segment is given away after the wait only; on the host each storage has a place of its own" },
+        "segment is given away after the wait only; on the host each storage has a place of its own",
+        MG_EASY },
       "offload", RC_VALUES, true },
     { { 2, "gradients, with the last segment",
         "the last segment is not away when backward comes to it: wait for its copies out, since backward frees its "
-        "memory; there is nothing to fetch" }, "offload", RC_LAST, true },
+        "memory; there is nothing to fetch", MG_EASY }, "offload", RC_LAST, true },
     { { 2, "bytes over the bus",
         "each storage of a chosen segment goes out once; if it is away, it comes back once; others do not move" },
       "offload", RC_MOVED, true },
@@ -267,7 +268,8 @@ static const recompute_case move_cases[] = {
         "a copy is hidden only if something is computed between its begin and the wait for it: out from the end of s "
         "to the end of s + 1, back from the begin of s + 1 to the begin of s" }, "offload", RC_CLOCK, true },
     { { 1, "nothing is chosen", "segments that are not chosen stay", MG_EASY }, "offload", RC_STAY, true },
-    { { 1, "nothing is left", "mt_offload_take and mt_offload_give come in pairs" }, "offload", RC_LEFT, true },
+    { { 1, "nothing is left", "mt_offload_take and mt_offload_give come in pairs", MG_EASY },
+      "offload", RC_LEFT, true },
 };
 
 static const mg_group groups[] = {
