@@ -162,6 +162,7 @@ static mt_status open_text(run *r)
                        "--recompute offload and --pp: a stage has several micro-batches at a time; use "
                        "--recompute block");
     MT_TRY(mt_corpus_open_valid(&r->corpus, o->data, o->valid, o->vocabulary, o->config.block));
+    MT_TRY(o->from ? mt_given_tokens(r->corpus.vocabulary, o->from) : MT_OK);
     o->config.vocabulary = r->corpus.vocabulary->token.count;
     MT_TRY(mt_gpt2_check(&o->config));
     MT_TRY(count_steps(o));

@@ -83,6 +83,11 @@ assert shapes["wte.weight"] == [config["vocab_size"], 8] and shapes["wpe.weight"
 assert sorted(vocab.values()) == list(range(300)) and vocab["<|endoftext|>"] == 299 == config["eos_token_id"]
 assert all(vocab[a + b] == 256 + i for i, (a, b) in enumerate(merges)) and '"' in vocab and "\\" in vocab
 PY
+# Another vocabulary of the same size would train without a word, from a loss near that of random weights; the same one goes on.
+tune() { "$bin/train_gpt2" "${mine[@]}" --data "$dir/$1.tokens" --vocab "$dir/$1" --from "$dir/pairs" -o "$dir/on" --overwrite >"$dir/log" 2>&1; }
+sed 's/line/item/; s/quoted/another/' "$dir/words" >"$dir/items"
+"$bin/tokenize" -q -t 300 -s "$dir/other" -o "$dir/other.tokens" "$dir/items" && cp "$dir/words.tokens" "$dir/bpe.tokens" && tune bpe && ok || bad "the same vocabulary: $(tail -1 "$dir/log")"
+tune other && bad "another vocabulary of the same size" || { grep -q "pairs has another vocabulary than the data (token 2[0-9]* differs): encode" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }
 wrong() { printf '%s\n' "$1" >"$dir/folder/config.json"; "$bin/train_gpt2" "${mine[@]}" --from "$dir/folder" -o "$dir/wrong" >"$dir/log" 2>&1 && bad "$2" || { grep -qF -- "$2" "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"; }; }
 wrong '{"model_type": "llama"}' 'only gpt2 with gelu_new can be read'
 wrong '{"model_type": "gpt2", "n_layer": 2}' 'config.json: n_head is not a size'

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ckpt/manifest.h"
 #include "ckpt/safetensors.h"
@@ -86,6 +87,37 @@ static mt_status write_config(const mt_gpt2_config *c, const mt_vocabulary *voca
                 vocabulary->end_of_text);
     fprintf(file.out, "  \"vocab_size\": %" PRId64 "\n}\n", c->rows); /* also of the rows that only pad the table */
     return mt_file_writer_close(&file);
+}
+
+/* ---- the vocabulary ------------------------------------------------------------------------------------ */
+
+/* The number of tokens, from the first on, that are the same in both. */
+static int64_t same_tokens(const mt_strings *a, const mt_strings *b)
+{
+    int64_t same = 0, most = mt_min(a->count, b->count);
+    while (same < most && a->start[same + 1] == b->start[same + 1] &&
+           memcmp(a->bytes + a->start[same], b->bytes + b->start[same],
+                  (size_t)(a->start[same + 1] - a->start[same])) == 0)
+        same++;
+    return same;
+}
+
+mt_status mt_given_tokens(const mt_vocabulary *vocabulary, const char *path)
+{
+    char name[4096];
+    mt_vocabulary *theirs = NULL;
+    if (!is_folder(path) || (access(mt_given_file(name, path, "vocab.bpe"), F_OK) != 0 &&
+                             access(mt_given_file(name, path, "merges.txt"), F_OK) != 0))
+        return MT_OK;
+    MT_TRY(mt_vocabulary_open(&theirs, path));
+    int64_t same = same_tokens(&vocabulary->token, &theirs->token), most = theirs->token.count;
+    mt_vocabulary_free(theirs);
+    return same == mt_min(most, vocabulary->token.count)
+               ? MT_OK
+               : mt_fail(MT_ERR_ARGUMENT,
+                         "%s has another vocabulary than the data (token %" PRId64 " differs): encode the text with "
+                         "the vocabulary of the weights",
+                         path, same);
 }
 
 /* ---- weights ------------------------------------------------------------------------------------------- */

@@ -14,11 +14,14 @@ MT_C_BEGIN
  * mt_given_sizes -- heads, layers, width and block that are 0 become those of the folder; a file alone says nothing.
  * MT_ERR_FORMAT: another architecture, or no sizes. MT_ERR_ARGUMENT: a size that is not 0 is another than the folder's;
  * only block may be smaller.
+ * mt_given_tokens -- whether the folder's vocabulary, if it has one, numbers its tokens as this one does; otherwise
+ * MT_ERR_ARGUMENT. A vocabulary that is longer is no other one.
  * mt_given_file -- the path of a file of the folder, in out; of a file itself.
  * mt_given_load -- names with or without the prefix "transformer."; the token table may lack the rows that only pad it.
  * Of a longer context than the model's the first places are read. 16 bits become f32, with a note on stderr. Fails as
  * mt_safetensors_open and _load: the model is then as before. */
 mt_status mt_given_sizes(mt_gpt2_config *config, const char *path);
+mt_status mt_given_tokens(const mt_vocabulary *vocabulary, const char *path);
 const char *mt_given_file(char out[4096], const char *path, const char *name);
 mt_status mt_given_load(mt_module *model, const char *path);
 
