@@ -3,7 +3,7 @@
 # stopped by the rival runs in a worker of its own; times are the checker's
 # behind  the list
 # earns   0
-# verdict FAIL
+# verdict FAIL|TIMEOUT
 # stops   speed
 sed -i 's/^void mt_matmul_packed_cpu(/void real(/' matmul.c
 cat >>matmul.c <<'C'
