@@ -47,7 +47,7 @@ static const mt_option flags[] = {
       "in the layout of Hugging Face's transformers" },
     { "prompt", 'p', "TEXT", MT_TEXT(options, prompt), "Beginning of the text; default: a new line" },
     { "interactive", 'i', NULL, MT_FLAG(options, interactive),
-      "Read prompts from standard input, each a line, until it ends" },
+      "Read prompts from standard input, after --prompt, each a line, until it ends" },
     { "samples", 'k', "N", MT_I64(options, samples, 1, INT32_MAX),
       "Number of texts for each prompt, drawn with --seed and the seeds that follow it" },
     { "tokens", 'n', "N", MT_I64(options, tokens, 0, INT32_MAX),
@@ -139,9 +139,9 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
     mt_status status = MT_OK;
     if (o->dtype != MT_F32)
         fprintf(stderr, "generate: products read %s, %s\n", mt_dtype_name(o->dtype), mt_matmul16_form(o->dtype));
-    if (!o->interactive)
-        return write_samples(o, model, vocabulary, o->prompt);
-    while (status == MT_OK && !mt_cli_stopped() && fputs("prompt: ", stderr) >= 0) {
+    if (o->prompt || !o->interactive)
+        status = write_samples(o, model, vocabulary, o->prompt ? o->prompt : "\n");
+    while (o->interactive && status == MT_OK && !mt_cli_stopped() && fputs("prompt: ", stderr) >= 0) {
         ssize_t length = getline(&line, &size, stdin);
         if (length < 0)
             break;
@@ -182,7 +182,6 @@ int main(int argc, char **argv)
     mt_threads_begin(argv);
     mt_fused_use();
     options o = { .run = "build/run/gpt2",
-                  .prompt = "\n",
                   .size = "gpt2",
                   .tokens = 500,
                   .samples = 1,

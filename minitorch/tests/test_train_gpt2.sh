@@ -145,6 +145,7 @@ write straight c --seed 2 && ! cmp -s "$dir/a" "$dir/c" && ok || bad "another se
 # Several texts have the seeds that follow, and prompts may be lines of standard input.
 write straight both -k 2 && cmp "$dir/both" <(cat "$dir/a"; printf '\n--------\n'; cat "$dir/c") && ok || bad "-k 2: $(tail -1 "$dir/log")"
 printf 'line 7: the cat\n\nline 7: the cat\n' | "$generate" -r "$dir/straight" -n 60 -i >"$dir/b" 2>"$dir/log" && cmp "$dir/b" <(cat "$dir"/{a,a}) && ok || bad "-i: $(tail -1 "$dir/log")"
+printf "line 7: the cat\\n" | write straight b -i && cmp "$dir/b" <(cat "$dir"/{a,a}) && ok || bad "-i behind -p: $(tail -1 "$dir/log")"
 write straight d -T 0 && write straight e --top-k 1 && cmp "$dir/d" "$dir/e" && ok || bad "greedy is not the best one of all"
 write straight f --step 1900 && ! cmp -s "$dir/a" "$dir/f" && ok || bad "text of an earlier checkpoint: $(tail -1 "$dir/log")"
 truncate -s 1000 "$dir"/broken/step-2000/model-00001-of-00001.safetensors
