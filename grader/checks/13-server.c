@@ -140,7 +140,7 @@ static bool judge_values(mg_run *run, const trial *t, bool *changed)
     return good;
 }
 
-/* Of each rank: messages to and from the server, all of n f32, and a wait for each. */
+/* Each rank must send and receive these messages, each of n f32, and wait once for each of them. */
 static bool judge_messages(mg_run *run, const trial *t)
 {
     int64_t sends[MG_RANKS] = { 0 }, receives[MG_RANKS] = { 0 };

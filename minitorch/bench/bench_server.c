@@ -240,7 +240,7 @@ static double updates_of(const options *o, int workers, double lr)
     return t.updates ? (double)t.updates : INFINITY;
 }
 
-/* By how many percent this is more; INFINITY: it is not reached. */
+/* The percentage by which a run needs more updates than the least; INFINITY: it did not reach the loss. */
 static double more_than(double least, double updates)
 {
     return updates < INFINITY ? 100 * (updates / least - 1) : INFINITY;

@@ -91,7 +91,8 @@ static void backward(const job *j, mt_tensor *const *param, int64_t first, int64
     }
 }
 
-/* That all have the mean over all samples. A rank's mean, its share, their product and the sums are rounded. */
+/* Checks that all ranks have the mean over all samples. A rank's mean, its share, their product and the sums are
+ * rounded. */
 static void check_mean(const job *j, mt_tensor *const *param)
 {
     int64_t n = j->o->samples;

@@ -10,7 +10,7 @@
  *     mt_bus_wait(bus, gone);                          // what it computes from here on comes after the copy
  *
  * A bus makes its copies one after another, in the order of the calls, and each after what the device was given to
- * compute before the call. The device waits for none of them unless it is told to: until mt_bus_wait, memory that is
+ * compute before the call. The device waits for a copy only where mt_bus_wait says so: until then, memory that is
  * being copied out must be neither written nor freed, and memory that is being copied in must not be read either.
  *
  *     cuda   pinned memory of the host, a stream of its own for the copies, and events (cuda/bus.cu)
@@ -62,7 +62,7 @@ void mt_bus_in(mt_bus *bus, mt_storage *to, const void *host);
 int64_t mt_bus_mark(mt_bus *bus);
 void mt_bus_wait(mt_bus *bus, int64_t mark);
 
-/* Of cuda/bus.cu; NULL in a program that is linked without it: a weak symbol. */
+/* The bus of a GPU (cuda/bus.cu). A weak symbol: NULL in a program that is linked without that file. */
 extern mt_status (*const mt_bus_open_cuda)(mt_bus **out) __attribute__((weak));
 
 MT_C_END

@@ -63,10 +63,10 @@ typedef struct mt_offload_part {
     mt_storage **storage; /* [count] what its backward reads, each once: activations, no parameters */
     int64_t count, bytes; /* bytes of all of them */
     char *host;           /* if it is chosen: memory of the host for so many bytes */
-    int64_t mark;         /* the bus's, behind the last copy of this part, before the first one any */
+    int64_t mark;         /* the mark of the bus behind the last copy of this part; before its first copy any number */
     bool away;            /* the device's memory of its storages is freed, and they are not on their way back */
 
-    /* Of the given part. */
+    /* Members of the given part. */
     struct mt_offload *owner;
     mt_module *module;
     mt_tensor *(*run)(mt_module *module, mt_tensor *x); /* the module's before; NULL: none */

@@ -292,7 +292,7 @@ static bool divides_table(const mt_gpt2_parts *p)
     return p->tp.comm->size > 1 && !p->config.whole_table;
 }
 
-/* Of an array with an element for each token, those of this rank's tokens. */
+/* The elements of this rank's tokens, from an array with an element for each token. */
 static mt_tensor *own_tokens(const mt_gpt2_parts *p, mt_tensor *all)
 {
     int64_t tokens = mt_numel(all) / p->tp.comm->size, begin = p->tp.comm->rank * tokens;

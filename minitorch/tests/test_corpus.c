@@ -162,7 +162,7 @@ Test(corpus, windows_of_several_files)
     mt_corpus_close(&c);
 }
 
-/* Of n draws a share p has a standard deviation of sqrt(p (1 - p) / n), at most 0.5 / sqrt(n), of which 5 are
+/* In n draws a share p has a standard deviation of sqrt(p (1 - p) / n), at most 0.5 / sqrt(n), of which 5 are
  * allowed. */
 Test(corpus, weights_are_shares_of_the_windows)
 {

@@ -87,7 +87,7 @@ Test(evaluation, every_token_of_the_validation_part_once)
 
 /* ---- multiple choice --------------------------------------------------------------------------------------- */
 
-/* By one prediction at a time; of a text that is longer than the context only its last T tokens are seen. */
+/* The log-likelihood of the last n tokens, one prediction at a time. A prediction sees at most T tokens before it. */
 static double likelihood(mt_module *model, const int32_t *ids, int64_t count, int64_t n)
 {
     int64_t first = count - 1 > T ? count - 1 - T : 0;
